@@ -433,7 +433,7 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 	}
 }
 
-// inner explains a content: quickly if it is one value, which it is in no other format then.
+// inner explains a content: quickly if it is one value. If it is that, perhaps after a header, it is in no other format.
 func (f *finder) inner(content []byte) *Parse {
 	f.left[reading] += work[reading].perByte * len(content) // or a small file of much content would not be searched
 	w := f.reader.value(content)
@@ -445,7 +445,11 @@ func (f *finder) inner(content []byte) *Parse {
 	case !isWhole && f.whole[&content[0]]:
 		return nil
 	}
-	return f.explain(content, f.format, f.depth+1)
+	p := f.explain(content, f.format, f.depth+1)
+	if p != nil && p.Saving > sureSaving && len(p.Values()) == 1 && len(p.Values()[0]) > len(content)/2 {
+		f.whole[&content[0]] = true
+	}
+	return p
 }
 
 // stream adds the stream with a signature at p.
@@ -647,7 +651,7 @@ func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 // unpackFastLZ returns the content of the stream of FastLZ at the start of b, as far as it can be values, with its operations, and
 // the ends of the values.
 func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation, values map[int]float64) {
-	const head, step, start = 1 << 10, 8, 16 // bytes
+	const head, step, start = 1 << 6, 8, 16 // bytes
 	for most, more := head, true; more; most *= step {
 		content, operations = fastlz(b, most)
 		if !f.take(unpacking, start+len(content)) {

@@ -86,7 +86,7 @@ type Parse struct {
 	// unsearched doubts bytes that can be a checksum, if the search of checksums reached its bound.
 	unsearched *DoubtError
 	count      *DoubtError // perhaps the number of records of a cut file, or its size, or nil
-	margin     float64     // up to which it is a rival
+	isOther    bool        // a rival with values in other places
 	content    []byte
 }
 
@@ -123,7 +123,7 @@ func (p *Parse) Content() []byte {
 
 // Sure reports whether no other values explain the bytes about equally well.
 func (p *Parse) Sure() bool {
-	return !p.doubtful && !slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return !p.isSame(r) })
+	return !p.doubtful && !slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return r.isOther })
 }
 
 // IsPlain reports whether there is nothing but values, all alone or all after lengths of 32 bits in the same order.
@@ -159,12 +159,6 @@ func (p *Parse) IsDamaged() bool {
 // hasSum reports whether there is a checksum. A sum of bytes is too small to prove anything.
 func (p *Parse) hasSum() bool {
 	return slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Sum != nil && x.Field.Rule.Sum != plainSum })
-}
-
-// isField reports whether a field begins at an offset.
-func (p *Parse) isField(at int) bool {
-	i, ok := slices.BinarySearch(p.starts(), at)
-	return ok && i < len(p.Parts) && p.Parts[i].Kind == Fact
 }
 
 // starts returns the offsets of the parts, and the size of all.
@@ -237,9 +231,6 @@ type LengthError struct {
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("offset %d: the length is %d and the value has %s: get_var reads null", e.Offset, e.Length, bytesText(int(e.Size)))
 }
-
-// isSame reports whether the values of two parses are in the same places.
-func (p *Parse) isSame(r *Parse) bool { return slices.Equal(p.leaves(""), r.leaves("")) }
 
 // A leaf is the place of a value: the streams that contain it, and its offset and size in the innermost.
 type leaf struct {

@@ -95,11 +95,12 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 		return nil // a part of a search finds parts of a file
 	}
 	const most = 8
-	var parses []*Parse
-	sums := digests{b: b, budget: s.hashes, known: map[digestKey][]byte{}}
+	var all []choice
+	sums := &digests{b: b, budget: s.hashes, known: map[digestKey][]byte{}}
 	if sums.budget == nil {
 		sums.budget = newBudget(len(b))
 	}
+	e := explainer{digests: sums, options: &s.Options, spotsOf: map[gapSpan][]spot{}}
 	for i, r := range rows[:min(len(rows), most)] {
 		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 {
 			break
@@ -108,23 +109,36 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 		if slices.ContainsFunc(rows[:i], r.isSame) || !proved && len(r.bodies) > mostUnproved {
 			continue
 		}
-		parses = append(parses, explain(&sums, &s.Options, r, parses, proved)...)
+		all = append(all, e.explain(r, all, proved)...)
 	}
-	slices.SortStableFunc(parses, func(a, b *Parse) int { return cmp.Compare(b.Saving, a.Saving) })
+	slices.SortStableFunc(all, func(a, b choice) int { return cmp.Compare(b.saving, a.saving) })
 	for _, at := range s.Derive {
-		if some := slices.DeleteFunc(slices.Clone(parses), func(p *Parse) bool { return !p.isField(at) }); len(some) > 0 && depth == 0 {
-			parses = some
+		if some := slices.DeleteFunc(slices.Clone(all), func(c choice) bool { return !c.isField(at) }); len(some) > 0 && depth == 0 {
+			all = some
 		}
 	}
-	if len(parses) == 0 || parses[0].Saving < Enough && (depth == 0 || parses[0].Saving < enoughInside) {
+	if len(all) == 0 || all[0].saving < Enough && (depth == 0 || all[0].saving < enoughInside) {
 		return nil
 	}
-	first := parses[0]
-	for _, p := range parses[1:] {
-		switch same := first.isSame(p); {
-		case p.Saving > first.Saving-Margin, same && p.Saving > first.Saving-p.margin:
+	first := all[0].parse()
+	same := map[*explainer]bool{all[0].of: true}
+	for i := range all[1:] {
+		c := &all[i+1]
+		less := first.Saving - c.saving
+		isSame, known := same[c.of]
+		if less >= max(c.margin, Doubt) {
+			continue
+		}
+		if !known {
+			isSame = slices.Equal(first.leaves(""), c.parse().leaves(""))
+			same[c.of] = isSame
+		}
+		switch {
+		case less < Margin, isSame && less < c.margin:
+			p := c.parse()
+			p.isOther = !isSame
 			first.Rivals = append(first.Rivals, p)
-		case p.Saving > first.Saving-Doubt && !same:
+		case less < Doubt && !isSame:
 			first.doubtful = true
 		}
 	}
@@ -181,17 +195,19 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		if len(found) > fewBodies {
 			continue
 		}
-		other := func(not func(*body) bool) {
-			bodies, saving := chain(found, len(b), not)
-			add(row{format, bodies, saving})
+		without := func(not func(*body) bool) {
+			if slices.ContainsFunc(bodies, not) {
+				others, saving := chain(found, len(b), not)
+				add(row{format, others, saving})
+			}
 		}
 		const weak = 20
-		other(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
-		other(func(c *body) bool { return c.wrong })
+		without(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
+		without(func(c *body) bool { return c.wrong })
 		const most = 6
 		for k, c := range bodies {
 			if k < most || k == len(bodies)-1 {
-				other(func(x *body) bool { return x == c })
+				without(func(x *body) bool { return x == c })
 			}
 		}
 	}
@@ -234,14 +250,32 @@ func (r *row) isProved(size int) bool {
 	return own <= 16+size/16
 }
 
-// explain returns the cheapest explanations of the gaps between the bodies of a row, if they can be rivals of others; if the row is
+// A choice is an explanation of the gaps between the bodies of a row. Most are too dear to be made a Parse.
+type choice struct {
+	of *explainer
+	set
+}
+
+// parse returns the parse of the choice.
+func (c *choice) parse() *Parse {
+	return c.of.build(&Parse{Format: c.of.format, Saving: c.saving}, c.places)
+}
+
+// isField reports whether a field begins at an offset.
+func (c *choice) isField(at int) bool {
+	return slices.ContainsFunc(c.places, func(p *place) bool { return p.at == at }) ||
+		slices.ContainsFunc(c.of.bodies, func(x *body) bool { return x.from == at && x.length.Width > 0 })
+}
+
+// explain, of a new explainer, returns the cheapest explanations of the gaps between the bodies of a row, if they can be rivals of others; if the row is
 // not proved, those with a checksum.
-func explain(d *digests, o *Options, r row, others []*Parse, proved bool) (all []*Parse) {
+func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 	best := math.Inf(-1)
-	for _, p := range others {
-		best = max(best, p.Saving)
+	for i := range others {
+		best = max(best, others[i].saving)
 	}
-	e := &explainer{digests: d, options: o, bodies: r.bodies, byGap: map[int][]*place{}, blobs: map[int][]blob{}, inner: map[int][]byte{}, plain: map[int]*plainWindow{}, chosen: map[int]*set{}, inDigest: map[int]bool{}, fixed: map[gapSum][]fixedSum{}}
+	e.format, e.bodies, e.byGap, e.blobs, e.inner = r.format, r.bodies, map[int][]*place{}, map[int][]blob{}, map[int][]byte{}
+	e.plain, e.chosen, e.inDigest, e.fixed = map[int]*plainWindow{}, map[int]*set{}, map[int]bool{}, map[gapSum][]fixedSum{}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -260,9 +294,10 @@ func explain(d *digests, o *Options, r row, others []*Parse, proved bool) (all [
 	for _, s := range e.choose() {
 		e.extend(&s)
 		e.faults(&s)
-		if saving := r.saving + s.saving; (proved || s.hasSum()) && (saving > best-max(s.margin, Doubt) || len(o.Derive) > 0) {
-			best = max(best, saving)
-			all = append(all, e.build(&Parse{Format: r.format, Saving: saving, margin: s.margin}, s.places))
+		s.saving += r.saving
+		if (proved || s.hasSum()) && (s.saving > best-max(s.margin, Doubt) || len(e.options.Derive) > 0) {
+			best = max(best, s.saving)
+			all = append(all, choice{&e, s})
 		}
 	}
 	return all

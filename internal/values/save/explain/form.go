@@ -167,7 +167,7 @@ func murmur(b []byte) uint32 {
 }
 
 // forms are the ways to write a checksum, by its size.
-var forms = map[int][]Form{
+var forms = [...][]Form{
 	4:  {{4, true, 0}, {8, false, 'x'}, {8, false, 'X'}, {4, false, 0}, {8, false, 0}},
 	8:  {{8, true, 0}, {16, false, 'x'}, {16, false, 'X'}, {8, false, 0}},
 	16: {{16, true, 0}, {32, false, 'x'}, {32, false, 'X'}},

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/gdwire/gdwire"
 )
 
 // A place is a part of a gap that can be a field, or a text after its length.
@@ -52,6 +54,7 @@ type blob struct {
 type explainer struct {
 	*digests
 	options  *Options
+	format   gdwire.Format
 	bodies   []*body
 	gaps     []gapSpan
 	blobs    map[int][]blob // by the gap
@@ -64,6 +67,7 @@ type explainer struct {
 	chosen   map[int]*set         // the best places of gaps
 	inDigest map[int]bool         // offsets
 	fixed    map[gapSum][]fixedSum
+	spotsOf  map[gapSpan][]spot // of all rows
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -398,14 +402,16 @@ func (e *explainer) sizes(g int) {
 			}
 		}
 	}
-	var moving []*span
+	var moving []movingSpan
 	for i := range spans {
 		switch s := &spans[i]; {
 		case s.size == 0:
 		case s.fixed:
 			add(s)
 		default:
-			moving = append(moving, s)
+			if m, ok := e.moving(s, g); ok {
+				moving = append(moving, m)
+			}
 		}
 	}
 	if g == 0 || g == len(e.bodies) {
@@ -430,18 +436,38 @@ func (e *explainer) sizes(g int) {
 			if l.Width >= lengthSize {
 				e.groups(g, p, q, l.Form, l.size, v)
 			}
-			for _, s := range moving {
-				r, ok := e.rule(s, g, p, q)
-				if !ok {
+			for k := range moving {
+				m := &moving[k]
+				if m.size+m.byStart*(p-sp.from)+m.byEnd*(q-sp.from) != int(v) {
 					continue
 				}
-				if size, ok := e.asSize(&r, g); ok && size == int(v) {
+				if r, ok := e.rule(m.span, g, p, q); ok {
 					e.addSize(g, p, q, l.Form, l.size, v, r)
 				}
 			}
 		}
 	})
 	e.decimals(g, byValue)
+}
+
+// A movingSpan is a span whose size depends on where the field is: it is size for an empty field at the start of the gap.
+type movingSpan struct {
+	*span
+	size, byStart, byEnd int // byStart and byEnd more for each byte further
+}
+
+// moving returns the span in gap g, and reports whether it can have a size there.
+func (e *explainer) moving(s *span, g int) (m movingSpan, ok bool) {
+	at := e.gaps[g].from
+	size := func(p, q int) int {
+		r, _ := e.rule(s, g, p, q)
+		n, isSize := e.asSize(&r, g)
+		ok = isSize
+		return n
+	}
+	m = movingSpan{span: s, size: size(at, at)}
+	m.byStart, m.byEnd = size(at+1, at)-m.size, size(at, at+1)-m.size
+	return m, ok
 }
 
 // groups adds the number v from p to q as the size of several bodies, and a checksum of these after it.
@@ -544,9 +570,61 @@ func (e *explainer) pascal(g, p int) {
 	}
 }
 
+// A spot is bytes of a gap that can be a checksum.
+type spot struct {
+	at, to, size int
+	form         Form
+	random       bool
+}
+
+// spots returns the spots of a gap.
+func (e *explainer) spots(g int) []spot {
+	sp := e.gaps[g]
+	all, known := e.spotsOf[sp]
+	if known {
+		return all
+	}
+	e.positions(g, func(p int) {
+		hexRun := 0
+		for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
+			hexRun++
+		}
+		afterHex := p > sp.from && isHex(e.b[p-1])
+		const around = 4
+		isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around]) || p == 0 && sp.to > around && isMagic(e.b[:around])
+		for size, forms := range forms {
+			if len(forms) == 0 || p+size > sp.to {
+				continue
+			}
+			bytes, random := e.b[p:p+size], false
+			isNumber := !isInText
+			if isNumber {
+				random = isRandom(bytes)
+				isNumber = random || size == plainSum.size && plainSum.isLikely(bytes)
+			}
+			for _, form := range forms {
+				q := p + form.Width
+				switch {
+				case q > sp.to:
+				case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
+				case form.Text == 0 && (!isNumber || form.Width > size && binary.LittleEndian.Uint32(e.b[p+size:]) != 0):
+				default:
+					all = append(all, spot{p, q, size, form, random || form.Text != 0})
+				}
+			}
+		}
+	})
+	e.spotsOf[sp] = all
+	return all
+}
+
 // sums adds the places in a gap that are equal to a checksum of a class, numbers in bytes that are no digest; with fixed set, of
 // spans that are the same for the whole gap, which need few hashes.
 func (e *explainer) sums(g int, class sumClass, fixed bool) {
+	spots := e.spots(g)
+	if len(spots) == 0 {
+		return
+	}
 	known := map[int]bool{}
 	for i := range e.places {
 		switch p := &e.places[i]; {
@@ -559,56 +637,48 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 			}
 		}
 	}
-	e.positions(g, func(p int) {
-		if !e.inDigest[p] && (class == digest || !known[p]) {
-			e.sumsAt(g, p, class, fixed)
-		}
-	})
-}
-
-// sumsAt adds the checksums at p.
-func (e *explainer) sumsAt(g, p int, class sumClass, fixed bool) {
-	sp := e.gaps[g]
-	hexRun := 0
-	for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
-		hexRun++
-	}
-	afterHex := p > sp.from && isHex(e.b[p-1])
-	const around = 4
-	isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around]) || p == 0 && sp.to > around && isMagic(e.b[:around])
 	for _, s := range sums {
 		if s.class() != class {
 			continue
 		}
-		for _, form := range forms[s.size] {
-			q := p + form.Width
-			switch {
-			case q > sp.to:
-				continue
-			case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
-				continue
-			case form.Text == 0 && (isInText || !s.isLikely(e.b[p:p+s.size])), form.Width > s.size && form.Text == 0 && binary.LittleEndian.Uint32(e.b[p+s.size:]) != 0:
+		for i := range spots {
+			x := &spots[i]
+			if x.size != s.size || !x.random && s != plainSum || e.inDigest[x.at] || class != digest && known[x.at] {
 				continue
 			}
 			n := len(e.places)
 			if fixed {
 				for _, c := range e.fixedSums(g, s) {
-					e.addSum(&c.rule, c.digest, g, p, q, form)
+					e.addSum(&c.rule, c.digest, g, x.at, x.to, x.form)
 				}
 			} else {
-				for i := range spans {
-					if !spans[i].isFixedSum() && e.isLikely(g, p, q) {
-						e.sum(&spans[i], g, p, q, s, form)
-					}
-				}
-				e.sumsFrom(g, p, q, s, form)
+				e.movingSums(g, x, s)
 			}
 			if len(e.places) > n && class == digest {
-				for k := p + 1; k < q; k++ {
+				for k := x.at + 1; k < x.to; k++ {
 					e.inDigest[k] = true
 				}
 			}
 		}
+	}
+}
+
+// movingSums adds the spot if it is a checksum of a span that depends on where the field is.
+func (e *explainer) movingSums(g int, x *spot, s *sum) {
+	const most, small = 48, 64 << 10
+	if e.isLikely(g, x.at, x.to) {
+		for i := range spans {
+			if !spans[i].isFixedSum() {
+				e.sum(&spans[i], g, x.at, x.to, s, x.form)
+			}
+		}
+	}
+	if g == len(e.bodies) || len(e.b) >= small {
+		return
+	}
+	before := e.bodies[g].from - x.to
+	for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
+		e.sum(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))}, g, x.at, x.to, s, x.form)
 	}
 }
 
@@ -624,17 +694,6 @@ func (e *explainer) isLikely(g, p, q int) bool {
 	sp := e.gaps[g]
 	isNear := func(n int) bool { return n <= few && n%4 == 0 }
 	return len(e.b) < large || isNear(sp.to-q) || isNear(p-sp.from)
-}
-
-// sumsFrom adds the place if it is a checksum from any offset after it.
-func (e *explainer) sumsFrom(g, p, q int, s *sum, form Form) {
-	const most, small = 48, 64 << 10
-	if g == len(e.bodies) {
-		return
-	}
-	for n := e.bodies[g].from - q - 1; n > 0 && e.bodies[g].from-q < most && len(e.b) < small; n-- {
-		e.sum(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(e.bodies[g].from-q))}, g, p, q, s, form)
-	}
 }
 
 // A fixedSum is the checksum of a span that is the same for the whole gap.

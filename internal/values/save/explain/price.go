@@ -228,12 +228,21 @@ func wrongBits(v, n uint64) float64 {
 }
 
 // gap returns the price of n bytes between bodies.
-func gap(n int) float64 {
-	if n == 0 {
-		return 0.5
-	}
+func gap(n int) float64 { return gaps()(n) }
+
+// gaps returns gap for many calls.
+func gaps() func(n int) float64 {
 	const blob, most = 256, 400
-	return 2 + 1.25*log(uint64(n)) + float64(min(max(n-blob, 0)/64, most))
+	logs := logs()
+	return func(n int) float64 {
+		switch {
+		case n == 0:
+			return 0.5
+		case n < blob:
+			return 2 + 1.25*logs[n]
+		}
+		return 2 + 1.25*log(uint64(n)) + float64(min((n-blob)/64, most))
+	}
 }
 
 // lengths are the kinds of lengths before values, with their prices, and those of other sizes.

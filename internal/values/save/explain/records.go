@@ -51,7 +51,7 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total := -1, 0.0
+	end, total, gap := -1, 0.0, gaps()
 	for i, c := range order {
 		links[i] = link{c.saving - gap(c.from), -1, -1}
 		if c.from == 0 {
@@ -64,7 +64,7 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 		first := max(0, n-last)
 		if n > 0 { // those before first cannot be the best
 			l := links[i]
-			l.try(c, order[n-1], &links[n-1], n-1)
+			l.try(c, order[n-1], &links[n-1], n-1, gap)
 			least := l.total - c.saving - c.frame
 			for k := n - 1; k > first; k-- {
 				if links[best[k-1]].total < least {
@@ -74,11 +74,11 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 			}
 		}
 		for k := first; k < n; k++ {
-			links[i].try(c, order[k], &links[k], k)
+			links[i].try(c, order[k], &links[k], k, gap)
 		}
 		if first > 0 {
 			k := best[first-1]
-			links[i].try(c, order[k], &links[k], k)
+			links[i].try(c, order[k], &links[k], k, gap)
 		}
 		best[i] = i
 		if i > 0 && links[best[i-1]].total > links[i].total {
@@ -101,7 +101,7 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 }
 
 // try makes x, the k-th candidate, the one before c if that saves more.
-func (l *link) try(c, x *body, before *link, k int) {
+func (l *link) try(c, x *body, before *link, k int, gap func(int) float64) {
 	g := c.from - x.to
 	t := before.total + c.saving
 	if before.gap == g && g > 0 {
