@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/suite"
@@ -97,7 +98,18 @@ type vector struct {
 }
 
 // vectorsOf returns the vectors of a format that a program can know.
-func vectorsOf(f gdwire.Format) (all []vector, err error) {
+func vectorsOf(f gdwire.Format) ([]vector, error) { return vectors[f]() }
+
+// vectors contains vectorsOf, which takes long for the parts of long vectors.
+var vectors = func() map[gdwire.Format]func() ([]vector, error) {
+	all := map[gdwire.Format]func() ([]vector, error){}
+	for _, f := range gdwire.Formats() {
+		all[f] = sync.OnceValues(func() ([]vector, error) { return readVectors(f) })
+	}
+	return all
+}()
+
+func readVectors(f gdwire.Format) (all []vector, err error) {
 	values, err1 := suite.Values()
 	packets, err2 := suite.Packets()
 	longs, err3 := suite.Longs()

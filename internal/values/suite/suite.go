@@ -316,6 +316,8 @@ func (p Parts) join(index func(b []byte, i int) []byte) (text []byte) {
 			text = append(text, part.Text...)
 			continue
 		}
+		const digits = 8
+		text = slices.Grow(text, part.Repeat*(len(part.Text)+digits))
 		between := strings.Split(part.Text, "{i}")
 		for i := range part.Repeat {
 			text = append(text, between[0]...)
