@@ -612,14 +612,15 @@ func (p *Parse) odd(keep []int) *DoubtError {
 	const width = 4
 	starts := p.starts()
 	for i := range p.Parts {
-		b := p.Parts[i].Bytes
-		if p.Parts[i].Kind != Own || areNumbers(b) {
-			continue
-		}
-		for k := 0; k+width <= len(b); k++ {
-			if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(at int) bool { return at > starts[i]+k-width && at < starts[i]+k+width }) {
-				return &DoubtError{Offset: starts[i] + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+		for at, b := starts[i], p.Parts[i].Bytes; len(b) > 0 && p.Parts[i].Kind == Own; {
+			name, size := describe(b)
+			isOther := name == bytesText(size) && !areNumbers(b[:size])
+			for k := 0; isOther && k+width <= size; k++ {
+				if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(x int) bool { return x > at+k-width && x < at+k+width }) {
+					return &DoubtError{Offset: at + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+				}
 			}
+			at, b = at+size, b[size:]
 		}
 	}
 	return nil
