@@ -298,6 +298,41 @@ var layouts = []layout{
 	{kind: "record that is cut", rules: "K17", records: 4, file: each(func(_ int, v []byte) []byte {
 		return join(le, uint16(len(v)), crc32.ChecksumIEEE(v), v)
 	}), damage: func(b []byte) []byte { return append(b, 60, 0, 1, 2, 3, 4, 27, 0, 0, 0) }},
+	{kind: "an image after its size, with a number that is equal to a size", rules: "K10 K15", edit: "exact", file: func(v ...[]byte) []byte {
+		image := join(le, "\x89PNG\r\n\x1a\n", binary.BigEndian.AppendUint32(nil, 13), "IHDR", u32(52), make([]byte, 20))
+		return join(le, sized(image), sized(v[0]))
+	}},
+	{kind: "JSON with base64", rules: "K10", edit: "exact", file: func(v ...[]byte) []byte {
+		return join(le, `{"slot":1,"data":"`, base64.StdEncoding.EncodeToString(v[0]), `"}`)
+	}},
+	{kind: "a name after values", rules: "K10", edit: "exact", records: 2, file: func(v ...[]byte) []byte { return join(le, framed(v), sized("slot1")) }},
+	{kind: "size that counts itself", rules: "K11", edit: "exact", file: func(v ...[]byte) []byte { return join(le, "SAVE", u32(4+len(v[0])), v[0]) }},
+	{kind: "offsets after values", rules: "K11", edit: "exact", records: 2, file: func(v ...[]byte) []byte {
+		return join(le, "PACKFILE 1.2", v[0], v[1], u32(12), u32(12+len(v[0])), u32(2))
+	}},
+	{kind: "sizes of whole records", rules: "K11 K13", edit: "exact", records: 4, file: each(func(_ int, v []byte) []byte { return join(le, u32(16+len(v)), u32(1), uint64(1764334800), v) })},
+	{kind: "size and sum of all bytes", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte {
+		sum := 0
+		for _, c := range v[0] {
+			sum += int(c)
+		}
+		return join(le, "SAVE", u32(len(v[0])), u32(sum), v[0])
+	}},
+	{kind: "CRC-32 of a version and a value", rules: "K12", edit: "exact", file: func(v ...[]byte) []byte {
+		rest := join(le, u32(7), v[0])
+		return join(le, "SAVE", crc32.ChecksumIEEE(rest), u32(1), rest)
+	}},
+	{kind: "size and MD5 of all values", rules: "K11 K12", edit: "exact", records: 3, file: func(v ...[]byte) []byte {
+		sum := md5.Sum(framed(v))
+		return join(le, "LIST", u32(len(framed(v))), sum[:], framed(v))
+	}},
+	{kind: "number after records that are counted", rules: "K17", edit: "exact", records: 4, file: func(v ...[]byte) []byte {
+		return join(le, "LOG1", u32(4), each(func(_ int, v []byte) []byte { return join(le, u32(len(v)), crc32.ChecksumIEEE(v), v) })(v...), u32(60))
+	}},
+	{kind: "length that counts itself, alone", rules: "K17", file: func(v ...[]byte) []byte { return sized(v[0]) }, damage: func(b []byte) []byte { b[0] += 4; return b }},
+	{kind: "record without its checksum", rules: "K17", records: 4, file: each(func(_ int, v []byte) []byte {
+		return join(le, uint16(len(v)), v, crc32.ChecksumIEEE(v))
+	}), damage: func(b []byte) []byte { v := ada(9, "Eve"); return join(le, b, uint16(len(v)), v, uint16(7)) }},
 }
 
 // line returns the line of a layout. files contains compressed values.
