@@ -33,7 +33,7 @@
 //	        complete  Print a script that completes commands, flags and paths in a shell.
 //	        version   Show the version.
 //
-// No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags, and [the manual]
+// gdwire FILE is gdwire flat FILE. No FILE, or -, is standard input. gdwire help COMMAND shows examples and flags, and [the manual]
 // explains them.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
@@ -58,7 +58,7 @@ import (
 
 func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePath, Words: words, Groups: []shell.Group{
+var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePath, Words: words, Shows: "flat", Groups: []shell.Group{
 	{Heading: "Look", Commands: []shell.Command{
 		{Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.",
 			Examples: []string{
@@ -234,27 +234,27 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 	}},
 }}
 
-// words are commands of jq, gron, git and others.
+// words are commands of jq, gron, git and others. Some are other names of a command.
 var words = []shell.Word{
-	{Names: "cat show print dump less head ls", Answer: "gdwire flat and json show a file, and get a value of it"},
+	{Names: "cat show print dump less head ls", Command: "flat", Answer: "gdwire flat and json show a file, and get a value of it"},
 	{Names: "jq query select", Answer: "gdwire get shows the value at a path, and json -plain is for jq"},
 	{Names: "gron ungron", Answer: "gdwire flat shows a line for each leaf, and set reads such lines"},
 	{Names: "count len length wc", Answer: "gdwire get -length shows the number of elements, pairs or bytes of a value"},
-	{Names: "grep search", Answer: "gdwire find shows the values and keys that contain a text or number"},
+	{Names: "grep search", Command: "find", Answer: "gdwire find shows the values and keys that contain a text or number"},
 	{Names: "edit update replace put change", Answer: "gdwire set changes a value, and encode -like writes JSON that was edited"},
-	{Names: "insert append push", Answer: "gdwire add adds keys and elements"},
-	{Names: "rm remove del unset drop", Answer: "gdwire delete deletes keys and elements"},
-	{Names: "cp", Answer: "gdwire copy copies a value to another path"},
-	{Names: "mv rename", Answer: "gdwire move renames a key, or moves a value"},
-	{Names: "revert restore-backup", Answer: "gdwire undo takes back the latest edit with -backup"},
+	{Names: "insert append push", Command: "add", Answer: "gdwire add adds keys and elements"},
+	{Names: "rm remove del unset drop", Command: "delete", Answer: "gdwire delete deletes keys and elements"},
+	{Names: "cp", Command: "copy", Answer: "gdwire copy copies a value to another path"},
+	{Names: "mv rename", Command: "move", Answer: "gdwire move renames a key, or moves a value"},
+	{Names: "revert restore-backup", Command: "undo", Answer: "gdwire undo takes back the latest edit with -backup"},
 	{Names: "convert transcode export compress encrypt", Answer: "gdwire recode -to converts format, lengths and container, and json and encode values to JSON and back"},
 	{Names: "import pack build write", Answer: "gdwire encode writes JSON as values"},
-	{Names: "decode parse read", Answer: "gdwire json shows values as JSON"},
-	{Names: "cmp compare log blame", Answer: "gdwire diff shows the values that differ between two files"},
-	{Names: "validate verify lint info stat status file", Answer: "gdwire check validates a file and says what it is"},
-	{Names: "decompress decrypt extract unpack unzip gunzip", Answer: "gdwire unwrap writes the content of a compressed or encrypted file"},
+	{Names: "decode parse read", Command: "json", Answer: "gdwire json shows values as JSON"},
+	{Names: "cmp compare log blame", Command: "diff", Answer: "gdwire diff shows the values that differ between two files"},
+	{Names: "validate verify lint info stat status file", Command: "check", Answer: "gdwire check validates a file and says what it is"},
+	{Names: "decompress decrypt extract unpack unzip gunzip", Command: "unwrap", Answer: "gdwire unwrap writes the content of a compressed or encrypted file"},
 	{Names: "fix recover restore fsck", Answer: "gdwire repair writes what can be read of a damaged file"},
-	{Names: "open browse gui ui", Answer: "gdwire view shows a file in the browser"},
+	{Names: "open browse gui ui", Command: "view", Answer: "gdwire view shows a file in the browser"},
 	{Names: "serve server", Answer: "gdwire listen accepts connections and shows their packets"},
 	{Names: "sniff capture record mitm", Answer: "gdwire proxy shows and records the packets of a connection"},
 	{Names: "types codegen generate shape schema", Answer: "gdwire struct prints Go types for saves"},

@@ -168,7 +168,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	require.ErrorContains(t, program.Check([]string{"falt"}), "did you mean flat?")
+	require.ErrorContains(t, program.Check([]string{"falt"}), "did you mean gdwire flat?")
 }
 
 // TestWords: names of commands that other programs have are answered in three lines, by a command that there is.

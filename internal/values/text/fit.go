@@ -135,18 +135,24 @@ func distance(a, b string, most int) int {
 }
 
 // A NotFoundError reports a path without a value.
-type NotFoundError struct{ text string }
+type NotFoundError struct {
+	Path    string
+	Similar bool // the text names a similar path, which leads to a value
+
+	text string
+}
 
 func (e *NotFoundError) Error() string { return e.text }
 
 // NotFound returns the NotFoundError for a node at which a walk found no value.
-func (n *Nearest) NotFound(p *Node) error {
+func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	missing := p // the first node on the path without a value
 	for missing.parent != nil && missing.parent.Hits == 0 {
 		missing = missing.parent
 	}
 	text := fmt.Sprintf("there is no %v", p)
-	if near, ok := n.best[missing]; ok {
+	near, ok := n.best[missing]
+	if ok {
 		similar := near.name
 		if missing != p || !wire.IsName(similar) {
 			step := Step{Key: Value{Type: gdwire.TypeString, Text: similar}}
@@ -154,7 +160,7 @@ func (n *Nearest) NotFound(p *Node) error {
 		}
 		text += "; did you mean " + similar + "?"
 	}
-	return &NotFoundError{text}
+	return &NotFoundError{p.String(), ok, text}
 }
 
 // Means reports whether a number in the text of a key means the component x of a key: is x, or x
@@ -366,7 +372,7 @@ func (v *Value) convert(to *Value) (Value, bool) {
 	case n > 0 && from == gdwire.TypeArray:
 		return v.components(to.Type)
 	case to.Type == gdwire.TypeColor:
-		color, ok := colorOf(v.Text)
+		color, ok := ColorOf(v.Text)
 		return color, ok
 	case v.Bare:
 		return *v, false
@@ -447,8 +453,8 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 	return v, true
 }
 
-// colorOf returns the Color of a code of 3, 4, 6 or 8 hexadecimal digits, with or without #, or of a name, as the engine reads them.
-func colorOf(code string) (Value, bool) {
+// ColorOf returns the Color of a code of 3, 4, 6 or 8 hexadecimal digits, with or without #, or of a name, as the engine reads them.
+func ColorOf(code string) (Value, bool) {
 	digits := strings.TrimPrefix(code, "#")
 	if known, ok := colors()[strings.NewReplacer("_", "", "-", "", " ", "", "'", "", ".", "").Replace(strings.ToLower(code))]; ok {
 		digits = known

@@ -198,6 +198,10 @@ func parseFloat(text string) (float64, error) {
 	if text == "nan" {
 		return nan, nil
 	}
+	if strings.ContainsAny(text, "xb") {
+		n, err := parseInt(text, 64)
+		return float64(n), err
+	}
 	return strconv.ParseFloat(text, 64)
 }
 
@@ -285,6 +289,9 @@ func (s *scanner) named(name string) (_ Value, ok bool) {
 	}
 	if n, _ := v.Type.Components(); n == 0 {
 		return s.arguments(v), true
+	}
+	if v.Type == gdwire.TypeColor && !s.accept(".html") { // Color.html("#f00") is Color("#f00"), and Color.hex(0xff0000ff) Color(0xff0000ff)
+		s.accept(".hex")
 	}
 	if s.accept(".") {
 		return s.constant(v.Type), true
@@ -400,15 +407,19 @@ func (s *scanner) components(v Value) Value {
 // component parses the next component of v, or all those that the next value has, at most n.
 func (s *scanner) component(v *Value, kind rune, n int) {
 	start := s.pos
-	isText := v.Type == gdwire.TypeColor && n == len(v.signature()) && s.isQuote()
+	isFirst := v.Type == gdwire.TypeColor && n == len(v.signature())
+	after := *s
+	code, _ := after.number()
 	name := s.text[start:][:wire.NameLen(s.text[start:])]
 	part, integers := types()[name].Components()
 	// The axes of a Basis are its columns, and its numbers the rows.
 	isAxis := v.Type == gdwire.TypeBasis || v.Type == gdwire.TypeTransform3D && part == 3 && n > 3
 	isWhole := part == len(v.signature()) && !s.isNext("Color.") // and could be in itself again and again
 	switch {
-	case isText:
+	case isFirst && s.isQuote():
 		*v = s.color(s.quoted())
+	case isFirst && strings.HasPrefix(code, "0x") && len(code) == len("0xff8000ff"):
+		*s, *v = after, s.color(code[len("0x"):])
 	case part == 0 || part > n || isAxis || isWhole || integers != (kind == 'i'):
 		s.argument(v, kind)
 	default:
@@ -420,7 +431,7 @@ func (s *scanner) component(v *Value, kind rune, n int) {
 
 // color returns the Color of a code, such as #ff0000, or of a name.
 func (s *scanner) color(code string) Value {
-	v, ok := colorOf(code)
+	v, ok := ColorOf(code)
 	if !ok {
 		s.errorf(`want a color, such as "#ff8000" or "orange", and not %s`, strconv.Quote(code))
 	}
@@ -429,12 +440,12 @@ func (s *scanner) color(code string) Value {
 
 // constant parses the name of a constant of a type: Color.RED, Vector2.UP.
 func (s *scanner) constant(t gdwire.Type) Value {
-	name := strings.ToUpper(s.take(wire.NameLen(s.text[s.pos:])))
-	if t == gdwire.TypeColor {
+	name := s.take(wire.NameLen(s.text[s.pos:]))
+	if t == gdwire.TypeColor && !strings.Contains("_"+name+"_", "__") {
 		return s.color(name)
 	}
 	n, _ := t.Components()
-	numbers, ok := constants[n][name]
+	numbers, ok := constants[n][strings.ToUpper(name)]
 	if !ok || !strings.HasPrefix(t.String(), "Vector") {
 		s.errorf("%v has no constant %s", t, name)
 	}

@@ -68,6 +68,32 @@ func (p *Path) Contains(other *Path) bool {
 	return true
 }
 
+// resembles reports whether the steps are the same, text in small or large letters.
+func (s *Step) resembles(o *Step) bool {
+	return s.Key.Text != "" && strings.EqualFold(s.Key.Text, o.Key.Text) || string(s.Append(nil)) == string(o.Append(nil))
+}
+
+// Within returns the path found, followed by the steps of p after the first n, if it has these n in their order. Elements of arrays
+// are [*] where p has no step to them.
+func (p *Path) Within(found Path, n int) (Path, bool) {
+	i := 0
+	for j := range found.Steps {
+		s := &found.Steps[j]
+		isIndex := s.Op == Child && s.Key.Type == gdwire.TypeInt
+		switch {
+		case i < n && p.Steps[i].resembles(s):
+			i++
+		case i < n && isIndex && p.Steps[i].IsSeveral():
+			*s = p.Steps[i]
+			i++
+		case isIndex:
+			*s = Step{Op: All}
+		}
+	}
+	found.Steps = append(found.Steps, p.Steps[n:]...)
+	return found, i == n
+}
+
 // A Step leads from a container to a value inside.
 type Step struct {
 	Op    Op
@@ -132,20 +158,30 @@ func parseLine(line string, steps []Step) (p Path, v Value, text string, err err
 	return p, v, text, s.failed()
 }
 
-// start parses a line up to the value.
+// start parses a line up to the value. As in GDScript, the value can be the path and a change: hp = hp * 2.
 func (s *scanner) start() (p Path, change string) {
 	p = s.path()
+	path := s.text[:s.pos]
 	s.space()
 	start := s.pos
 	if s.separator() == "" {
 		hint := ""
-		if !s.atEnd() {
+		if value, isValue := strings.CutPrefix(s.text[start:], ":"); (isValue || start > len(path)) && !strings.Contains(value, "=") && value != "" {
+			hint = ": " + path + " = " + strings.TrimSpace(value)
+		} else if !s.atEnd() {
 			hint = keyHint
 		}
 		s.errorf("want = and a value%s", hint)
 	}
 	change = strings.TrimSuffix(s.text[start:s.pos], "=")
 	s.space()
+	if again := *s; change == "" && again.accept(path) {
+		again.space()
+		if op := again.take(min(1, len(again.text)-again.pos)); slices.Contains(changes, op+"=") {
+			again.space()
+			*s, change = again, op
+		}
+	}
 	return p, change
 }
 
@@ -458,8 +494,8 @@ func (s *scanner) key() Value {
 	if s.err == nil && !v.isPathKey() {
 		s.pos = start
 		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
-	} else if s.isNext(",") {
-		s.errorf("want ]; an element of an element is [2][3]")
+	} else if end := strings.IndexByte(s.text[s.pos:], ']'); end > 0 && s.isNext(",") {
+		s.errorf("want ]; an element of an element is [%s][%s]", s.text[start:s.pos], strings.TrimSpace(s.text[s.pos+1:s.pos+end]))
 	}
 	s.close("]")
 	return v

@@ -30,7 +30,7 @@ func Diff(f *shell.Flags) shell.Action {
 	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
 	f.Func("ignore", "show no difference at `PATH` or in it, such as time or '$*.players[*].seen'; may be given several times", func(s string) error {
 		path, err := edit.WholePath(text.Parse(s))
-		v.ignored = append(v.ignored, path)
+		v.ignored = append(v.ignored, &ignored{Path: path})
 		return err
 	})
 	f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
@@ -53,7 +53,7 @@ type differ struct {
 	open      open.Flags
 	lines     bool // -json
 	stat      bool
-	ignored   []text.Path
+	ignored   []*ignored
 	maxMemory int64
 
 	*shell.Stdio
@@ -64,6 +64,12 @@ type differ struct {
 	tops     []string           // its keys, in order
 }
 
+// An ignored is a path of -ignore.
+type ignored struct {
+	text.Path
+	used bool // there was a difference
+}
+
 // counts are the numbers of differences: of values that are changed, added and removed.
 type counts [3]int64
 
@@ -72,6 +78,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	v.Stdio, v.json = s, json.NewEncoder(s.Out)
 	v.json.SetEscapeHTML(false)
 	var files [2]*compare.File
+	var contents [2]*save.Content
 	for i, name := range names {
 		in, content, err := v.open.OpenContent(s, name)
 		if err != nil {
@@ -81,7 +88,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		if err := in.CheckZeros(content); err != nil {
 			return err
 		}
-		files[i] = v.file(in, content)
+		files[i], contents[i] = v.file(in, content), content
 		v.open.Keys.Use(in.Key()) // probably also the key of the second file
 	}
 	defer s.Clear()
@@ -95,6 +102,14 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 	}
 	v.counts = map[string]*counts{}
 	err := c.Compare(files[0], files[1])
+	for _, p := range v.ignored {
+		if p.used || edit.Find(contents[0], p.Path) == nil {
+			continue
+		}
+		if missing := edit.Find(contents[1], p.Path); missing != nil {
+			s.Infof("-ignore hides nothing: %v", edit.WithPlaces(contents[1], missing))
+		}
+	}
 	for _, at := range v.tops {
 		fmt.Fprintln(v.Out, shell.Printable(at)+":", v.counts[at])
 	}
@@ -129,7 +144,10 @@ func showJSON(f *compare.File, v any) ([]byte, error) {
 // isIgnored reports whether a path is one of -ignore, or in one.
 func (v *differ) isIgnored(at string) bool {
 	path, err := text.Parse(at)
-	return err == nil && at != "" && slices.ContainsFunc(v.ignored, func(p text.Path) bool { return p.Contains(&path) })
+	return err == nil && at != "" && slices.ContainsFunc(v.ignored, func(p *ignored) bool {
+		p.used = p.used || p.Contains(&path)
+		return p.Contains(&path)
+	})
 }
 
 // count counts a difference for the value at the top that it is in. Elements at the top, and packets after the first, are one.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -43,6 +44,7 @@ type get struct {
 	native            bool // -json
 	raw, keys, length bool
 	path              text.Path
+	first             bool // the path is in the first packet because it names none
 }
 
 // isJSON reports whether values are shown as JSON.
@@ -52,14 +54,15 @@ func (g *get) isJSON() bool { return g.native || g.json.Plain }
 // order.
 func (g *get) check(f *shell.Flags) (err error) {
 	f.Binary = g.raw
+	filesLast(f)
 	if name := f.Operands[0]; len(f.Operands) == 1 && strings.ContainsAny(name, "./") && isFile(name) {
 		return fmt.Errorf("PATH is missing: gdwire get PATH %s; gdwire flat %[1]s shows all values", name)
 	}
 	g.path, err = text.Parse(f.Operands[0])
+	g.first = !strings.HasPrefix(f.Operands[0], "$")
 	if err != nil && strings.Contains(f.Operands[0], "|") {
 		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)
 	}
-	err = checkOrder(f, err)
 	f.Operands = f.Operands[1:]
 	return err
 }
@@ -77,14 +80,7 @@ func (g *get) run(s *shell.Stdio, name string) error {
 	defer func() { _ = in.Close() }()
 	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
 	var near text.Nearest
-	var missing error
 	for p := range open.Packets(&in.Reading, r) {
-		if missing != nil {
-			if at := edit.Elsewhere(p, g.path); at != "" {
-				return fmt.Errorf("%w; there is %s", missing, at)
-			}
-			continue
-		}
 		if p.Index < g.path.Packet {
 			if err := skip(p); err != nil {
 				return err
@@ -98,26 +94,37 @@ func (g *get) run(s *shell.Stdio, name string) error {
 			s.Infof("packet %d is compressed with %v", p.Index, p.Packed.Mode)
 		}
 		switch err := v.find(p, &tree, &near); err {
-		case text.ErrFound:
-			return nil
-		case nil:
-			if g.path.Packet == text.AllPackets {
-				continue
-			}
-			if tree.Targets[0].Hits > 0 {
-				return nil // each [*]
-			}
-			if missing = near.NotFound(tree.Targets[0]); in.Live() {
-				return missing
+		case text.ErrFound, nil:
+			if g.path.Packet != text.AllPackets {
+				return g.end(s, in, tree.Targets[0], &near)
 			}
 		default:
 			return p.FromStart(err)
 		}
 	}
-	if tree.Targets[0].Hits > 0 { // in a packet
+	return g.end(s, in, tree.Targets[0], &near)
+}
+
+// end returns the error of a path without a value, or says that more packets of a recording have one.
+func (g *get) end(s *shell.Stdio, in *open.Input, at *text.Node, near *text.Nearest) error {
+	missing := at.Hits == 0
+	switch {
+	case missing && in.Live():
+		return near.NotFound(at)
+	case !missing && (in.Live() || !in.Framed() || !in.Container().IsPlain() || !g.first):
 		return nil
 	}
-	return cmp.Or(missing, near.NotFound(tree.Targets[0]))
+	c, err := in.Content()
+	if err != nil || missing {
+		return cmp.Or(err, edit.WithPlaces(c, near.NotFound(at)))
+	}
+	var all text.Tree
+	each := g.path
+	each.Packet = text.AllPackets
+	if one, err := all.Add(each, ""); err == nil && edit.Walk(c, &all, &text.Walker{}) == nil && one.Hits > at.Hits {
+		s.Infof("other packets contain %s more: get '%v' shows each", humanize.Comma(int64(one.Hits-at.Hits)), each)
+	}
+	return nil
 }
 
 // openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the
@@ -361,12 +368,12 @@ func Find(f *shell.Flags) shell.Action {
 	var wanted string
 	return shell.Action{
 		Check: func() error {
-			err := checkOrder(f, nil)
+			filesLast(f)
 			wanted, f.Operands = f.Operands[0], f.Operands[1:]
 			if wanted == "" {
 				return fmt.Errorf("find takes a text or number that is not empty")
 			}
-			return err
+			return nil
 		},
 		File: func(s *shell.Stdio, name string) error {
 			return withFileHint(find(s, &o, name, wanted), name, wanted)

@@ -533,8 +533,12 @@ func (e *jsonEncoder) values(s *shell.Stdio, name string) (all []*encoded, err e
 	return all, nil
 }
 
-// explainPlain adds the flag for plain JSON to an error typical of plain JSON read as native JSON.
+// explainPlain adds the flag for plain JSON to an error typical of plain JSON read as native JSON, and the commands for values that the format
+// does not have.
 func (e *jsonEncoder) explainPlain(err error) error {
+	if strings.Contains(err.Error(), e.Decoder.Format.String()+" has no ") {
+		return fmt.Errorf("%w; gdwire encode -format godot4 writes it, and gdwire recode -to %v -lossy converts that", err, e.Decoder.Format)
+	}
 	if e.json.Plain || e.like != "" || !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrMisplacedKey) {
 		return err
 	}
@@ -652,6 +656,8 @@ func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) {
 	switch {
 	case more > 0:
 		s.Logf("and %d more", more)
+	case shown == 0 && !e.container.IsPlain():
+		s.Logf("no value changed; the bytes of the file can differ, because they are compressed or encrypted anew")
 	case shown == 0:
 		s.Logf("no value changed")
 	}

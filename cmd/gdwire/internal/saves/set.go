@@ -363,9 +363,14 @@ is the third of several. If it changes, the bytes are written anew as the game w
 // check parses the operands before the files.
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
+	if !e.hasLines() {
+		filesLast(f)
+	} else {
+		sortOperands(f, func(name string) bool { return !isEdit(name) || isThere(name) })
+	}
 	if e.op == edit.Put || e.op == edit.Move {
 		if e.from, err = edit.WholePath(text.Parse(f.Operands[0])); err != nil {
-			return withOperandHint(f, err)
+			return err
 		}
 		f.Operands = f.Operands[1:]
 	}
@@ -381,17 +386,18 @@ func (e *editor) check(f *shell.Flags) (err error) {
 		return nil
 	}
 	if _, err := e.tree(nil); err != nil {
-		return cmp.Or(e.unquoted(), withOperandHint(f, err))
+		return cmp.Or(e.unquoted(), err)
 	}
 	f.Operands = f.Operands[files:]
 	return nil
 }
 
-// firstFile returns the index of the first operand that is a file to edit: the last operand, or with
-// -i the first existing file.
+// firstFile returns the index of the first operand that is a file to edit: the last operand, or the first existing file, if it can
+// be neither an edit nor a path.
 func (e *editor) firstFile(f *shell.Flags) int {
 	for i, name := range f.Operands {
-		if (f.InPlace || f.DryRun) && (i > 0 || e.hasLines()) && isThere(name) {
+		isFile := (f.InPlace || f.DryRun) && i > 0 || e.hasLines() && (f.InPlace || f.DryRun || !isEdit(name))
+		if isFile && isThere(name) {
 			return i
 		}
 	}
@@ -401,6 +407,12 @@ func (e *editor) firstFile(f *shell.Flags) int {
 // hasLines reports whether the edits are lines, path = value, and not paths.
 func (e *editor) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
 
+// isEdit reports whether an operand is a line, path = value, also with a wrong value.
+func isEdit(operand string) bool {
+	_, value, err := text.CutLine(operand, nil)
+	return err == nil || value != ""
+}
+
 // checkNames returns an error if the operands from index files on, the files, contain an edit.
 func (e *editor) checkNames(f *shell.Flags, files int) error {
 	if !e.hasLines() {
@@ -408,33 +420,33 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 	}
 	last := len(f.Operands) - 1
 	for i, name := range f.Operands[files:] {
-		_, value, err := text.CutLine(name, nil)
-		isEdit := err == nil || value != "" // or an edit with a wrong value
 		switch {
-		case !isEdit:
-		case isThere(name):
-			if err == nil && files+i < last {
-				return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
-			}
-		case files == last:
-			return withOperandHint(f, fmt.Errorf("FILE is missing: %q is an edit", name))
-		default:
-			return fmt.Errorf("%q is an edit, and edits precede the files", name)
+		case !isEdit(name):
+		case !isThere(name):
+			return fmt.Errorf("FILE is missing: %q is an edit", name)
+		case files+i < last:
+			return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
 		}
 	}
 	return nil
 }
 
-// unquoted returns an error for an edit split into operands by a shell: hp = 5.
+// unquoted returns an error for an edit split into operands by a shell: hp = 5, or hp 5.
 func (e *editor) unquoted() error {
 	for i, line := range e.lines {
-		op := strings.TrimLeft(line, "+-")
-		if i == 0 || !e.hasLines() || !strings.HasPrefix(op, "=") {
+		if i == 0 || !e.hasLines() || isEdit(line) || isEdit(e.lines[i-1]) {
 			continue
 		}
-		all := e.lines[i-1 : i+1]
-		if op == "=" {
+		all := []string{e.lines[i-1], "=", line}
+		switch op := strings.TrimLeft(line, "+-*/"); {
+		case op == "=":
 			all = e.lines[i-1 : min(i+2, len(e.lines))]
+		case strings.HasPrefix(op, "="):
+			all = e.lines[i-1 : i+1]
+		default:
+			if _, err := text.ParseValue(line); err != nil {
+				all[2] = string(text.AppendQuoted(nil, line))
+			}
 		}
 		return fmt.Errorf("an edit is one operand, in quotes: '%s'", strings.Join(all, " "))
 	}
@@ -453,29 +465,18 @@ func isThere(name string) bool {
 	return err == nil
 }
 
-// withOperandHint returns err. If the first operand is a file, the error says that the file
-// must be the last operand.
-func withOperandHint(f *shell.Flags, err error) error {
-	if _, failed := os.Stat(f.Operands[0]); err != nil && failed == nil {
-		return fmt.Errorf("%w; the file %s must be the last operand", err, f.Operands[0])
+// filesLast moves the files to the end if the last operand is none: people name the file first, too.
+func filesLast(f *shell.Flags) {
+	if last := f.File(); last != "-" && !isThere(last) {
+		sortOperands(f, isThere)
 	}
-	return err
 }
 
-// checkOrder returns err. If the last of two operands is not a file and the first is, the error says so.
-func checkOrder(f *shell.Flags, err error) error {
-	if len(f.Operands) != 2 || f.Operands[1] == "-" {
-		return err
-	}
-	_, noFile := os.Stat(f.Operands[1])
-	if noFile == nil {
-		return err
-	}
-	hinted := withOperandHint(f, cmp.Or(err, noFile))
-	if hinted == noFile { // opening the file returns the error
-		return nil
-	}
-	return hinted
+// sortOperands moves the operands that are files to the end.
+func sortOperands(f *shell.Flags, isFile func(string) bool) {
+	others := slices.DeleteFunc(slices.Clone(f.Operands), isFile)
+	files := slices.DeleteFunc(f.Operands, func(name string) bool { return !isFile(name) })
+	f.Operands = append(others, files...)
 }
 
 // withFileHint returns err. For an error about standard input, if the first operand is a file, the
@@ -540,7 +541,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	}
 	plan, err := e.plan(c, tree)
 	if err != nil {
-		return e.withHint(in.Choice(err))
+		return e.withHint(edit.WithPlaces(c, in.Choice(err)))
 	}
 	if len(plan.Changes) == 0 {
 		if !s.Several {

@@ -27,6 +27,8 @@ import (
 // A Program is a command line with subcommands.
 type Program struct {
 	Groups []Group
+	// Shows is the name of the command that is run for a file in place of a command.
+	Shows string
 	// Words contains answers to the command names of other programs.
 	Words []Word
 	// ErrorText returns the text of an error, with a hint at the flag that helps.
@@ -37,8 +39,9 @@ type Program struct {
 
 // A Word is the answer to command names of other programs.
 type Word struct {
-	Names  string // separated by spaces
-	Answer string
+	Names   string // separated by spaces
+	Command string // takes the same operands, or is ""
+	Answer  string
 }
 
 // A Group contains the commands under a heading of the usage.
@@ -154,7 +157,7 @@ func (f *Flags) parseAll(args []string) error {
 // printUsage prints a description of the program.
 func (p *Program) printUsage(w io.Writer) error {
 	t := NewTable(w)
-	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n\n")
+	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n       gdwire FILE, as gdwire %s FILE\n\n", p.Shows)
 	for _, g := range p.Groups {
 		heading := g.Heading
 		for _, c := range g.Commands {
@@ -253,7 +256,7 @@ type Keys struct {
 
 // Flags defines the flags of a Keys.
 func (k *Keys) Flags(f *Flags) {
-	f.StringVar(&k.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, or - for standard input")
+	f.StringVar(&k.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, as by echo PASSWORD >FILE, or - for standard input")
 	f.StringVar(&k.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
 }
 
@@ -281,7 +284,7 @@ func (k *Keys) Key(s *Stdio, name string) (key *fileaccess.Key, err error) {
 			return prompt(tty, s.Errs, name)
 		}
 	}
-	return nil, Choicef("%s is encrypted: give its password by -password-file, or its key by -key-file", name)
+	return nil, Choicef("%s is encrypted: give its password by -password-file FILE, as by echo PASSWORD >FILE, or its key by -key-file FILE", name)
 }
 
 // read returns the key from the flags.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -214,35 +215,55 @@ func (p *Program) execute(args []string, s *Stdio) error {
 			return p.printLimits(s.Out)
 		}
 	}
-	if c := p.find(name); c != nil {
+	c := p.find(name)
+	if info, err := os.Stat(name); c == nil && err == nil && info.Mode().IsRegular() {
+		c, args = p.find(p.Shows), append([]string{name}, args...)
+	}
+	if c != nil {
 		return c.execute(p, args, s)
 	}
-	return usageError{p.noCommand(name), printShort}
+	return usageError{p.noCommand(name, args), printShort}
 }
 
-// noCommand returns the error for a name of no command.
-func (p *Program) noCommand(name string) error {
-	if _, err := os.Stat(name); err == nil {
-		return fmt.Errorf("no command %q; did you mean gdwire check %[1]s?", name)
-	}
+// noCommand returns the error for a name of no command, with the command line that is meant perhaps.
+func (p *Program) noCommand(name string, args []string) error {
 	for _, w := range p.Words {
-		if slices.Contains(strings.Fields(w.Names), strings.ToLower(name)) {
+		switch {
+		case !slices.Contains(strings.Fields(w.Names), strings.ToLower(name)):
+		case w.Command == "" || len(args) == 0:
 			return fmt.Errorf("no command %q; %s", name, w.Answer)
+		default:
+			return fmt.Errorf("no command %q; %s: %s", name, w.Answer, commandLine(w.Command, args))
 		}
 	}
 	for c := range p.commands {
 		if text.Similar(name, c.Name) {
-			return fmt.Errorf("no command %q; did you mean %s?", name, c.Name)
+			return fmt.Errorf("no command %q; did you mean %s?", name, commandLine(c.Name, args))
 		}
 	}
 	return fmt.Errorf("no command %q", name)
+}
+
+// plain matches arguments that are the same in all shells without quotes.
+var plain = regexp.MustCompile(`^[\w./:+-]+$`)
+
+// commandLine returns the line that runs a command, to type.
+func commandLine(name string, args []string) string {
+	line := "gdwire " + name
+	for _, arg := range args {
+		if !plain.MatchString(arg) {
+			arg = "'" + arg + "'"
+		}
+		line += " " + arg
+	}
+	return line
 }
 
 // Check returns an error if a command line is invalid. No command is run.
 func (p *Program) Check(args []string) error {
 	c := p.find(args[0])
 	if c == nil {
-		return p.noCommand(args[0])
+		return p.noCommand(args[0], args[1:])
 	}
 	f, action := c.newFlags(p)
 	return c.parse(f, &action, args[1:], false)
@@ -309,16 +330,20 @@ func withSimilarFlag(err error, f *Flags) error {
 	if '0' <= name[0] && name[0] <= '9' {
 		return fmt.Errorf("%w; -- precedes operands that begin with -", err)
 	}
-	similar := ""
+	var similar *flag.Flag
 	f.VisitAll(func(one *flag.Flag) {
-		if similar == "" && (text.Similar(name, one.Name) || strings.HasPrefix(one.Name, name)) {
-			similar = one.Name
+		if similar == nil && (text.Similar(name, one.Name) || strings.HasPrefix(one.Name, name)) {
+			similar = one
 		}
 	})
-	if similar == "" {
+	if similar == nil {
 		return err
 	}
-	return fmt.Errorf("%w; did you mean -%s?", err, similar)
+	err = fmt.Errorf("%w; did you mean -%s?", err, similar.Name)
+	if value, usage := flag.UnquoteUsage(similar); value != "" {
+		err = fmt.Errorf("%w Its value: %s", err, usage)
+	}
+	return err
 }
 
 // checkOutput checks that binary output does not go to a terminal.
@@ -371,7 +396,8 @@ func Undo(f *Flags) Action {
 
 // undo replaces a file by its newest backup, and keeps the file beside it. With redo, undo takes that back.
 func (s *Stdio) undo(name string, redo bool) error {
-	i, from, to, hint := newest(name), backupEnd, undoneEnd, "; edits with -backup keep one"
+	i, from, to, hint := newest(name), backupEnd, undoneEnd, "; edits with -backup keep one, as "+
+		commandLine("set", []string{"-i", "-backup", "PATH = VALUE", name})+", and the messages of others show the old values, to set again"
 	if redo {
 		i, from, to, hint = i+1, to, from, ""
 	}

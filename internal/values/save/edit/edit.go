@@ -4,7 +4,6 @@ package edit
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,51 +15,6 @@ import (
 	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
-
-// notFound returns the error for a node where a walk found no value. To find a similar key,
-// notFound walks over the packet again, for this node alone.
-func notFound(c *save.Content, p *text.Node) error {
-	path, err := text.Parse(p.String())
-	if err != nil {
-		return err
-	}
-	var tree text.Tree
-	if p, err = tree.Add(path, ""); err != nil {
-		return err
-	}
-	var near text.Nearest
-	switch err := Walk(c, &tree, &text.Walker{Key: near.Key}); {
-	case err != nil:
-		return err
-	case p.Hits > 0:
-		return fmt.Errorf("another of the paths leads to %v, too", p)
-	}
-	elsewhere := ""
-	err = c.Packets(func(index int64) bool { return index != path.Packet }, func(packet *save.Packet) (bool, error) {
-		elsewhere = Elsewhere(packet, path)
-		return elsewhere == "", nil
-	})
-	if err == nil && elsewhere != "" {
-		return fmt.Errorf("%w; there is %s", near.NotFound(p), elsewhere)
-	}
-	return near.NotFound(p)
-}
-
-// Elsewhere returns the path that leads to a value in a packet with the steps of another path, or "" if none does.
-func Elsewhere(packet *save.Packet, path text.Path) string {
-	var tree text.Tree
-	path.Packet = packet.Index
-	p, err := tree.Add(path, "")
-	if err = cmp.Or(err, packet.Err); err == nil {
-		w := &text.Walker{Decoder: packet.Decoder}
-		Inside(w)
-		err = w.Walk(tree.Root(packet.Index))
-	}
-	if err != nil || p.Hits == 0 {
-		return ""
-	}
-	return p.String()
-}
 
 // value handles a target before its value is read.
 func (e *editor) value(p *text.Node) (goOn bool, err error) {
@@ -84,7 +38,7 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 	}
 	v, err := e.operand(p)
 	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
-		return false, e.noValue(p, wrong)
+		return false, e.setWord(p, wrong)
 	}
 	if err != nil || v.isType() {
 		return true, err // leave compares the types
@@ -95,11 +49,16 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 // isWhole reports whether p is a packet, or a value in bytes.
 func isWhole(p *text.Node) bool { return p.Parent() == nil || p.Step().Op == text.Inside }
 
-// noValue returns the error of the text of a target that is no value, with the type of the next value.
-func (e *editor) noValue(p *text.Node, wrong *text.SyntaxError) error {
+// setWord sets a Color by its name, the text of a target that is no value. For values of other types, setWord returns the error of the text,
+// with the type.
+func (e *editor) setWord(p *text.Node, wrong *text.SyntaxError) error {
+	start, elem := e.InputOffset(), e.Elem()
 	was, err := read(e.Decoder, 0)
 	if err != nil {
 		return err
+	}
+	if v, ok := text.ColorOf(p.Text); ok && was.Type == v.Type {
+		return e.replace(p, &operand{oldValue: oldValue{Value: v}}, &was, start, elem)
 	}
 	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}
 }
@@ -114,10 +73,15 @@ func (e *editor) set(p *text.Node, v *operand) error {
 	if v.Value, err = v.Result(&was.Value); err != nil {
 		return fmt.Errorf("%v: %w", p, err)
 	}
-	if err := e.fit(p, v, &was, elem); err != nil {
+	return e.replace(p, v, &was, start, elem)
+}
+
+// replace replaces the value that was read from offset start on, in a container of a declared type.
+func (e *editor) replace(p *text.Node, v *operand, was *oldValue, start int64, elem gdwire.Elem) error {
+	if err := e.fit(p, v, was, elem); err != nil {
 		return err
 	}
-	if was.is(v) || e.holds(v, &was, start) {
+	if was.is(v) || e.holds(v, was, start) {
 		return nil
 	}
 	s, err := e.encoded(v)

@@ -522,6 +522,98 @@ func Walk(c *save.Content, tree *text.Tree, w *text.Walker) error {
 	})
 }
 
+// notFound returns the error for a node where a walk found no value.
+func notFound(c *save.Content, p *text.Node) error {
+	path, err := text.Parse(p.String())
+	if err != nil {
+		return err
+	}
+	return cmp.Or(Find(c, path), fmt.Errorf("another of the paths leads to %v, too", p))
+}
+
+// Find returns an error if a path leads to no value, with the most similar key.
+func Find(c *save.Content, path text.Path) error {
+	var tree text.Tree
+	p, err := tree.Add(path, "")
+	if err != nil {
+		return err
+	}
+	var near text.Nearest
+	if err := Walk(c, &tree, &text.Walker{Key: near.Key}); err != nil || p.Hits > 0 {
+		return err
+	}
+	return near.NotFound(p)
+}
+
+// WithPlaces returns err. The error of a path without a value is followed by the paths that are meant perhaps.
+func WithPlaces(c *save.Content, err error) error {
+	var missing *text.NotFoundError
+	if !errors.As(err, &missing) || missing.Similar {
+		return err
+	}
+	path, _ := text.Parse(missing.Path)
+	for n := len(path.Steps); n > max(0, len(path.Steps)-3); n-- { // the last two can lead into a vector
+		switch all := elsewhere(c, path, n); len(all) {
+		case 0:
+		case 1:
+			return fmt.Errorf("%w; there is %s", err, all[0])
+		default:
+			last := len(all) - 1
+			return fmt.Errorf("%w; there are %s and %s", err, strings.Join(all[:last], ", "), all[last])
+		}
+	}
+	return err
+}
+
+// elsewhere returns the paths to values by the steps of a path, with others between the first n of them, in any packet. The elements
+// of an array are one path. If more than three are found, those in all packets are one, and the last is "others" if there are more.
+func elsewhere(c *save.Content, path text.Path, n int) []string {
+	const most, tried = 3, 8
+	var one, inEach []string
+	same := false // without other steps, which are not looked for then
+	add := func(all *[]string, found text.Path) {
+		if s := found.String(); len(*all) < tried && !slices.Contains(*all, s) {
+			*all = append(*all, s)
+		}
+	}
+	last := path.Steps[n-1].Key.Text
+	_ = c.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		var inKey, isMeant bool
+		for t, err := range p.AllTokens {
+			if err != nil || len(inEach) == tried {
+				return false, err
+			}
+			if isMeant {
+				found, err := text.Parse(string(p.AppendPath(nil)))
+				found, ok := path.Within(found, n)
+				if isSame := len(found.Steps) == len(path.Steps); ok && err == nil && (isSame || !same) {
+					if isSame && !same {
+						one, inEach, same = nil, nil, true
+					}
+					add(&one, found)
+					found.Packet = text.AllPackets
+					add(&inEach, found)
+				}
+			}
+			isKey := inKey && t.Kind() == gdwire.KindStringChunk && t.Last() || t.Kind() == gdwire.KindProperty
+			inKey, isMeant = t.Kind() == gdwire.KindDictKey, isKey && strings.EqualFold(t.Text(), last)
+		}
+		return true, nil
+	})
+	noPath := func(s string) bool {
+		path, err := text.Parse(s)
+		return cmp.Or(err, Find(c, path)) != nil
+	}
+	one, inEach = slices.DeleteFunc(one, noPath), slices.DeleteFunc(inEach, noPath)
+	if len(one) > most && len(inEach) < len(one) {
+		one = inEach
+	}
+	if len(one) > most {
+		one = append(one[:most], "others")
+	}
+	return one
+}
+
 // Resolve replaces the keys of a tree that can mean another key by the other key, as Tree.Resolve
 // does.
 func Resolve(c *save.Content, tree *text.Tree) {
