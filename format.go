@@ -174,6 +174,8 @@ type formTable struct {
 	// with them: -1.8 % of typed reads of known shape against finding the form.
 	headers [numKinds]uint64
 	sizes   fixedSizes
+	// steps is for measure: as sizes, but stepArray and stepDict for containers, and 0 for math types of 64 bits.
+	steps [numForms]uint8
 
 	// floats holds the sizes of math types with components of float32, by type, or noFloats.
 	floats [256]uint8
@@ -234,6 +236,12 @@ func (sizes *fixedSizes) of(h uint32) int {
 	}
 	return int(sizes[(h|h>>10)&(numForms-1)])
 }
+
+// The steps of containers are larger than all sizes, by the number of values in a pair or element.
+const (
+	stepArray = 254
+	stepDict  = 255
+)
 
 // fastSize is the number of bytes loaded by the fast path for a value: a header and a number, or a
 // header, a length and up to eight bytes of text. Values in fewer bytes, at the end of the buffer,
@@ -388,8 +396,17 @@ func (f *formatData) makeForms() {
 			for bit, form := range r {
 				table.byHeader[id+bit*numForms/2] = form
 				table.headers[form.kind] = uint64(form.header)
+				i := formIndex(form.header)
 				if form.shape <= shapeMath {
-					table.sizes[formIndex(form.header)] = 4 + form.size
+					table.sizes[i] = 4 + form.size
+				}
+				switch {
+				case form.shape == shapeArray:
+					table.steps[i] = stepArray
+				case form.shape == shapeDict:
+					table.steps[i] = stepDict
+				case form.shape != shapeMath || form.header < wideFlag<<16:
+					table.steps[i] = table.sizes[i]
 				}
 			}
 		}

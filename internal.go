@@ -126,12 +126,10 @@ func (export) BytesLeft(d *Decoder) int64 { return d.bytesLeft() }
 func (export) Wrapf(err error, format string, args ...any) error { return wrapf(err, format, args...) }
 
 // Measure returns the size of values in b, readable by d, by their lengths and counts alone: of a sequence of count
-// values and of those in them, as many as can be measured in a short time. rest is the number of the others. The last
-// value can end after b. Unless wide is set, flags of 64 bits are those of numbers.
-func (export) Measure(d *Decoder, b []byte, count uint64) (size int64, rest uint64, wide bool) {
-	const wideFloat = 3 | wideFlag<<16 // the largest header of a number
-	size, rest, header := d.forms.measure(b, count)
-	return size, rest, header > wideFloat
+// values and of those in them, as many as can be measured in a short time. rest is the number of the others, or negative if
+// other values follow in b. The last value can end after b. Unless wide is set, flags of 64 bits are those of numbers.
+func (export) Measure(d *Decoder, b []byte, count int64) (size, rest int64, wide bool) {
+	return d.forms.measure(b, count)
 }
 
 // Place makes the offsets of d start at offset, and its paths at the value of this number, such as

@@ -47,10 +47,12 @@ var notPlain = [4]uint64{
 	NotASCII, NotASCII | 0xFFFFFF<<40, NotASCII | 0xFFFF<<48, NotASCII | 0xFF<<56,
 }
 
-// HasNUL reports whether a NUL is among the first n bytes of word, 1 to 8, all ASCII.
-func HasNUL(word uint64, n uint32) bool {
-	text := uint64(1)<<(8*n) - 1
-	return EqualBytes(word&text|^text&0x0101010101010101, 0) != 0
+// PlainLetters is PlainText for text without a NUL.
+func PlainLetters(word uint64, n uint32) bool {
+	// Adding 0x7F sets the highest bit of each byte of ASCII but 0.
+	all := uint64(NotASCII) >> ((64 - 8*Padded(n)) & 63)
+	letters := uint64(NotASCII) >> ((64 - 8*n) & 63)
+	return word&all == 0 && (word+^uint64(NotASCII))&all == letters
 }
 
 // EqualBytes returns a word with the highest bit set in each byte where word, all ASCII,

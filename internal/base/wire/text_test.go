@@ -48,9 +48,9 @@ func TestShortText(t *testing.T) {
 			require.Equal(t, c.size, ShortText(c.n, word))
 			if c.size > 0 {
 				require.Equal(t, c.zero, PlainText(word, c.n))
-				require.False(t, HasNUL(word, c.n))
-				require.True(t, HasNUL(word&^0xFF, c.n))
-				require.True(t, HasNUL(word&^(0xFF<<(8*(c.n-1))), c.n))
+				require.Equal(t, c.zero, PlainLetters(word, c.n))
+				require.False(t, PlainLetters(word&^0xFF, c.n))
+				require.False(t, PlainLetters(word&^(0xFF<<(8*(c.n-1))), c.n))
 			}
 		})
 	}

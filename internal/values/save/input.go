@@ -100,6 +100,7 @@ type Bytes struct {
 	Err  error // after the bytes, as far as known
 	Held bool  // the bytes are in memory
 
+	all  []byte           // if Held
 	at   io.ReaderAt      // nil if read in order
 	open func() io.Reader // opens bytes that are read in order again, or nil
 	once io.Reader        // the rest of a pipe, or nil
@@ -109,7 +110,7 @@ type Bytes struct {
 
 // memory returns Bytes in memory, with the error after them.
 func memory(b []byte, err error) *Bytes {
-	return &Bytes{Size: int64(len(b)), Err: err, Held: true, at: bytes.NewReader(b)}
+	return &Bytes{Size: int64(len(b)), Err: err, Held: true, all: b, at: bytes.NewReader(b)}
 }
 
 // Live reports whether the bytes are those of a pipe or terminal, where more can arrive at any time. They are read once.
@@ -165,10 +166,11 @@ func (b *Bytes) upTo(most int64) []byte {
 
 // buffer reads all bytes into memory, or one more than most, with the error after them.
 func (b *Bytes) buffer(most int64) ([]byte, error) {
-	var all bytes.Buffer
+	var start []byte
 	if b.at != nil { // a container can declare more than it contains
-		all.Grow(int(min(b.Size, MaxVersion)) + bytes.MinRead)
+		start = make([]byte, 0, int(min(b.Size, MaxVersion))+bytes.MinRead)
 	}
+	all := bytes.NewBuffer(start)
 	_, err := all.ReadFrom(io.LimitReader(b.Reader(), most+1))
 	return all.Bytes(), err
 }
@@ -176,7 +178,7 @@ func (b *Bytes) buffer(most int64) ([]byte, error) {
 // after returns the bytes after the first n.
 func (b *Bytes) after(n int64) *Bytes {
 	rest := *b
-	rest.Size, rest.read = max(b.Size-n, -1), bytes.Buffer{}
+	rest.Size, rest.all, rest.read = max(b.Size-n, -1), nil, bytes.Buffer{}
 	skip := func(r io.Reader) io.Reader {
 		if _, err := io.CopyN(io.Discard, r, n); err != nil {
 			return checked.Failed{Err: err}

@@ -232,27 +232,29 @@ const maxMeasured = 1 << 10
 func (st *Stack) fills() bool {
 	d := st.NewDecoder()
 	defer d.Release()
-	all := true
+	w := &window{r: st.at, size: st.Size, buf: st.all}
+	narrow := true
 	at := int64(0)
 	for n := 0; at < st.Size; n++ {
-		size := st.Size - at
+		end := st.Size
 		if order := st.Frame.Order(); order != nil {
-			var b [lengthSize + minPacket]byte
-			if n, _ := st.at.ReadAt(b[:], at); n < len(b) || !recognize.PlainHeader(b[lengthSize:]) {
+			const head = lengthSize + minPacket
+			if st.Size-at < head {
 				return false
 			}
-			at, size = at+lengthSize, int64(order.Uint32(b[:]))
+			b, err := w.bytes(at, head)
+			if err != nil || !recognize.PlainHeader(b[lengthSize:]) {
+				return false
+			}
+			at += lengthSize
+			end = at + int64(order.Uint32(b))
 		}
-		if n == maxMeasured || size > st.Size-at {
+		if n == maxMeasured || end > st.Size || !endsWithValue(d, w, at, end, &narrow) {
 			return false
 		}
-		ends, narrow := endsWithValue(d, io.NewSectionReader(st.at, at, size))
-		if !ends {
-			return false
-		}
-		at, all = at+size, all && narrow
+		at = end
 	}
-	st.narrow = all
+	st.narrow = narrow
 	return at > 0 && st.Err == nil
 }
 
@@ -295,10 +297,7 @@ func (s *search) endsRight(st *Stack) bool {
 		letters := head[kindAndLength:]
 		return bytes.IndexByte(letters[:min(len(letters), int(U32.Order().Uint32(head[4:])))], 0) < 0
 	}
-	if st.Values.Whole || st.at == nil || st.Size > maxAround {
-		return true
-	}
-	if st.fills() {
+	if st.at == nil || st.Size > maxAround || st.fills() || st.Values.Whole {
 		return true
 	}
 	d := st.NewDecoder()
@@ -502,31 +501,30 @@ func (r *Recognition) mayHold() bool {
 	return strings.HasPrefix(r.Name, "text") || strings.HasSuffix(r.Name, " data")
 }
 
-// endsWithValue reports whether one value ends at the end of r, by its lengths and counts, and whether none of its real
-// components has 64 bits.
-func endsWithValue(d *gdwire.Decoder, r *io.SectionReader) (ends, narrow bool) {
-	w := window{r: r, size: r.Size()}
-	at, count, narrow := int64(0), uint64(1), true
-	for count > 0 && at < w.size {
-		if _, err := w.bytes(at, int(min(lengthSize+minPacket, w.size-at))); err != nil {
-			return false, false
+// endsWithValue reports whether the value at an offset of w ends at another, by its lengths and counts. It sets narrow to
+// false if a real component in the value can have 64 bits.
+func endsWithValue(d *gdwire.Decoder, w *window, at, end int64, narrow *bool) bool {
+	count := int64(1)
+	for count > 0 && at < end {
+		if _, err := w.bytes(at, int(min(lengthSize+minPacket, end-at))); err != nil {
+			return false
 		}
 		b := w.buf[at-w.start:]
+		b = b[:min(int64(len(b)), end-at)]
 		size, rest, wide := export.Measure(d, b, count)
 		if size == 0 {
 			d.ResetBytes(b)
 			if d.SkipValue() != nil {
-				d.Reset(io.NewSectionReader(r, at, w.size-at))
+				d.Reset(io.NewSectionReader(w.r, at, end-at))
 				if d.SkipValue() != nil {
-					return false, false
+					return false
 				}
 			}
 			size, rest, wide = d.InputOffset(), count-1, true
 		}
-		at, count, narrow = at+size, rest, narrow && !wide
+		at, count, *narrow = at+size, rest, *narrow && !wide
 	}
-	ends = count == 0 && at == w.size
-	return ends, ends && narrow
+	return count == 0 && at == end
 }
 
 // A GuessError reports an edit of a damaged content of which the reading is only probable.

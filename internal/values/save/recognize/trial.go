@@ -28,6 +28,7 @@ type trial struct {
 	unpacked int     // bytes of the content of compressed packets
 	evidence float64 // see weigh
 
+	all  bool          // all tokens are counted
 	hash *maphash.Hash // of all tokens, or nil
 }
 
@@ -175,7 +176,7 @@ func (t *trial) read() {
 func (t *trial) readBare() {
 	in := t.in
 	for used := 0; ; {
-		v := t.value(in.Head[used:], in.whole())
+		v := t.value(in.Head[used:])
 		start := int64(used)
 		used += v.size
 		switch left := in.known() - int64(used); {
@@ -258,7 +259,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 		c = t.in.decompress(offset, b, int64(len(b)) < n)
 	}
 	if c == nil {
-		v := t.value(b, int64(len(b)) == n)
+		v := t.value(b)
 		mayFill := v.least == n || v.least < n && !v.exact
 		return v.err == nil && v.size == len(b), errors.Is(v.err, io.ErrUnexpectedEOF) && mayFill || len(b) == 0
 	}
@@ -267,7 +268,7 @@ func (t *trial) packet(offset int, b []byte, n int64) (fills, reads bool) {
 		t.bits += headerBits
 		return true, true
 	}
-	v := t.value(c.Content, !c.Cut)
+	v := t.value(c.Content)
 	rest := c.Content[v.size:]
 	whole := v.err == nil && (len(rest) == 0 || c.Zeros && len(bytes.Trim(rest, "\x00")) == 0)
 	if c.Cut {
@@ -353,14 +354,14 @@ type value struct {
 	exact bool  // least is the size of the value
 }
 
-// enough is the evidence in the start of a whole value after which the rest is checked and not counted: a third of the
+// enough is the evidence in the start of a value after which the rest is checked and not counted: a third of the
 // instructions. Zeros at the end of b are counted, because they can be null keys.
 const enough = 1 << 10
 
-// value reads the value at the start of b, and counts the evidence for it. Unless whole is set, the value can end after b.
-func (t *trial) value(b []byte, whole bool) value {
+// value reads the value at the start of b, and counts the evidence for it. The value can end after b.
+func (t *trial) value(b []byte) value {
 	d, before := t.decoder, t.content
-	whole = whole && t.strict && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
+	sample := t.strict && !t.all && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
 	d.Reset(bytes.NewReader(b))
 	t.values++
 	r := valueReader{content: &t.content, Decoder: d}
@@ -372,9 +373,7 @@ func (t *trial) value(b []byte, whole bool) value {
 			if at == 0 && len(b) > minPacket { // a long text
 				t.bits += headerBits
 			}
-			v := value{size: len(b), err: io.ErrUnexpectedEOF}
-			v.least, v.exact = r.least(int64(len(b)))
-			return v
+			return r.cut(b)
 		default:
 			return value{size: int(d.InputOffset()), err: err}
 		}
@@ -386,12 +385,17 @@ func (t *trial) value(b []byte, whole bool) value {
 			add(t.hash, token)
 		}
 		counted, bits := d.InputOffset(), t.bits-before.bits
-		if whole && bits > enough && d.Depth() > 0 {
-			if d.SkipTo(0) != nil {
-				t.content = before
-				return t.value(b, false)
+		if sample && bits > enough && d.Depth() > 0 {
+			err := d.SkipTo(0)
+			isCut := errors.Is(err, io.ErrUnexpectedEOF) && r.isBetween(b)
+			if err != nil && !isCut {
+				t.content, t.all = before, true
+				return t.value(b)
 			}
 			t.bits += bits * float64(d.InputOffset()-counted) / float64(counted)
+			if isCut {
+				return r.cut(b)
+			}
 		}
 		if d.Depth() == 0 {
 			return value{size: int(d.InputOffset())}
@@ -476,6 +480,21 @@ func (r *valueReader) packed(t gdwire.Token) {
 		bytes = lengthSize
 	}
 	r.dataEnd = (r.InputOffset() + t.Len()*bytes + 3) &^ 3
+}
+
+// cut returns the value of which b is the start.
+func (r *valueReader) cut(b []byte) value {
+	v := value{size: len(b), err: io.ErrUnexpectedEOF}
+	v.least, v.exact = r.least(int64(len(b)))
+	return v
+}
+
+// isBetween reports whether b ends between two values of a container or in the first bytes of a value, and not in the data of a
+// packed array or long text.
+func (r *valueReader) isBetween(b []byte) bool {
+	const short = 16
+	around, _, _ := r.StackIndex(r.Depth())
+	return (around == gdwire.KindArrayStart || around == gdwire.KindDictStart) && int64(len(b))-r.InputOffset() < short
 }
 
 // least returns the minimum size of an incomplete value after n bytes were read, and whether this is the exact size.
