@@ -73,6 +73,7 @@ func damaged(err error) error {
 	var zeros *save.ZerosError
 	var cut *save.CutError
 	var length *save.LengthError
+	var converted *save.ConversionError
 	switch {
 	case err == nil, errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):
@@ -89,6 +90,8 @@ func damaged(err error) error {
 		return &DamageError{int64(cut.Offset), err}
 	case errors.As(err, &length):
 		return &DamageError{int64(length.Offset), err}
+	case errors.As(err, &converted):
+		return &DamageError{int64(converted.Offset), err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamageError{0, err}
 	}

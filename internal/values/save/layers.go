@@ -379,10 +379,11 @@ func (s *search) around(p *place) (*found, error) {
 		v.ended = eo.Ended
 	}
 	isDamaged := v.Certainty >= recognize.Ambiguous && !v.fits()
+	isBroken := e != nil && e.IsDamaged() && e.Err == nil
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
-	case e.IsDamaged() && e.Err == nil, isDamaged && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
+	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
 	case v.fits() && hasZerosAfter(e):
 		return nil, nil // CheckZeros finds this damage
@@ -391,7 +392,10 @@ func (s *search) around(p *place) (*found, error) {
 	case len(e.Parts) == 2 && e.Start() == 0 && e.Trailer() == nil:
 		return nil, nil // zeros in place of bytes after the value
 	}
-	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1}
+	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1, broken: isBroken && len(e.Values()) == 1}
+	if isBroken && v.Certainty != recognize.Ambiguous {
+		return f, nil
+	}
 	if isDamaged || len(v.Readings) > 0 && v.Readings[0].Frame == Bare && e.Sure() && 4*e.Own() <= len(all) { // damage has its price in the explanation
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}

@@ -24,7 +24,7 @@ type layer interface {
 // kinds contains a function for each kind of layer, in the order of their costs. Each returns the layer around all bytes
 // of a place, or nil.
 var kinds = [...]func(*search, *place) (*found, error){
-	(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).quoted, (*search).fastlz,
+	(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).quoted, (*search).fastlz, (*search).converted,
 }
 
 // A found is a layer, or the values at the bottom of a Stack, with the evidence in bits.
@@ -35,6 +35,7 @@ type found struct {
 	all     bool                    // bits weigh the content, too
 	settled bool                    // nothing else explains these bytes
 	records bool                    // the content is records after lengths of 32 bits
+	broken  bool                    // the content is one value that is damaged
 	format  *gdwire.Format          // of the values, or nil if not known
 	accepts func(inner *Stack) bool // nil accepts all
 }
@@ -89,6 +90,7 @@ type place struct {
 	forced  bool           // the container is given by the options
 	perhaps bool           // a layer around the bytes is not sure, so an error only means that it is none
 	records bool           // the bytes are records after lengths
+	broken  bool           // they are one value that is damaged
 	format  *gdwire.Format // of the values, or nil
 	best    *Stack         // so far
 }
@@ -153,7 +155,7 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 	if p.depth == maxLayers {
 		return nil, nil
 	}
-	in := place{Bytes: f.content(), depth: p.depth + 1, skip: p.skip, forced: p.forced, perhaps: p.perhaps || !f.settled, records: f.records, format: f.format}
+	in := place{Bytes: f.content(), depth: p.depth + 1, skip: p.skip, forced: p.forced, perhaps: p.perhaps || !f.settled, records: f.records, broken: f.broken, format: f.format}
 	switch f.layer.(type) {
 	case *container:
 		in.forced = false
@@ -180,16 +182,17 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 // values reads the bytes of a place as values.
 func (s *search) values(p *place) (*found, error) {
 	known := s.Known
-	if p.records {
-		known.Frame = true
-	}
+	known.Frame = known.Frame || p.records || p.broken
 	size := p.Size
 	if p.Live() {
 		size = -1
 	}
 	st := &Stack{Bytes: p.Bytes, Reading: s.Reading(size), Values: &Recognition{}}
-	if p.records {
+	switch {
+	case p.records:
 		st.Frame = U32
+	case p.broken:
+		st.Frame = Bare
 	}
 	if p.format != nil {
 		st.Decoder.Format, known.Format = *p.format, true
@@ -209,6 +212,9 @@ func (s *search) values(p *place) (*found, error) {
 	}
 	p.Bytes = st.Bytes
 	v := st.Values
+	if p.broken && v.Certainty == recognize.Unknown {
+		v.Certainty, v.Readings = recognize.Damaged, []recognize.Reading{{Format: st.Decoder.Format, Frame: Bare}}
+	}
 	switch hidden := s.hidesStreams(st); {
 	case v.Unknown() != nil && v.Certainty != recognize.Ambiguous:
 		st.bits = noValues

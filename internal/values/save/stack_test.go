@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -427,4 +429,107 @@ func TestQuotedRecords(t *testing.T) {
 	require.Equal(t, slices.Repeat(framed(values[0]), 3), content)
 	other := slices.Concat(framed(values[1]), content[len(content)/3:])
 	require.ErrorAs(t, s.Write(io.Discard, func(w io.Writer) error { return errOf(w.Write(other)) }), new(*DoubtError))
+}
+
+// TestDamageBehindHeaders: a value that no function of engines reads is damaged, whatever is before and after it, and not the whole
+// values in it. Where the start of the value or its last bytes are lost, a game's own bytes look alike.
+func TestDamageBehindHeaders(t *testing.T) {
+	var items []any
+	for i := range 12 {
+		items = append(items, map[string]any{"id": fmt.Sprint("item_", i*37), "count": i * 3, "worn": i%3 == 0, "pos": variant.Vector2{X: 3.5 * float64(i), Y: 4}})
+	}
+	value := must(variant.Marshal(map[string]any{
+		"version": 3, "player": map[string]any{"name": "Ada Lovelace", "gold": 120, "hp": 88.5}, "items": items,
+		"seen": map[any]any{1: true, 2: false}, "note": "some words of a longer text", "map": []int32{1, 2, 3, 4},
+	}))(t)
+	u32 := func(n int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+	u64 := func(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
+	n, step := len(value), 41
+	if testenv.Full() {
+		step = 7
+	}
+	framed := slices.Concat(u32(n), value)
+	sum, crc := md5.Sum(framed), u32(int(crc32.ChecksumIEEE(framed)))
+	for name, around := range map[string][2][]byte{
+		"alone":                    {},
+		"length":                   {u32(n)},
+		"size of 64 bits":          {u64(n)},
+		"magic, version":           {slices.Concat([]byte("SAVE"), u32(3))},
+		"magic, version, length":   {slices.Concat([]byte("SAVE"), u32(3), u32(n))},
+		"magic, size, MD5, length": {slices.Concat([]byte("SAVE"), u32(2), u64(n+4), sum[:], u32(n))},
+		"magic, CRC-32, length":    {slices.Concat([]byte("GAME"), crc, u32(n))},
+		"length; CRC-32":           {u32(n), crc},
+	} {
+		for _, damage := range []struct {
+			name   string
+			hidden int // at most
+			do     func(b []byte, k int) []byte
+		}{
+			{"a bit", 1, func(b []byte, k int) []byte { b[k] ^= 1 << (k % 8); return b }},
+			{"a byte", 1, func(b []byte, k int) []byte { b[k] = byte(k*37 + 128); return b }},
+			{"eight bytes", 2, func(b []byte, k int) []byte { copy(b[k:], bytes.Repeat([]byte{0xff}, 8)); return b }},
+			{"deleted", 2, func(b []byte, k int) []byte { return slices.Delete(b, k, min(k+4, len(b))) }},
+			{"other bytes", 3, func(b []byte, k int) []byte { return slices.Insert(b, k, 0x93, 0xa7, 0x5c, 0xee) }},
+			{"line end", 3, func(b []byte, k int) []byte { return slices.Insert(b, k, '\r') }},
+			{"zeros", 0, func(b []byte, k int) []byte { clear(b[k:]); return b }},
+		} {
+			hidden := 0
+			for k := 0; k < n; k += step {
+				b := damage.do(slices.Clone(value), k)
+				d := gdwire.NewDecoder(bytes.NewReader(b), nil)
+				if d.SkipValue() == nil && d.InputOffset() == int64(len(b)) {
+					continue // the value is another
+				}
+				all := slices.Concat(around[0], b, around[1])
+				st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)
+				if st.Values.Certainty >= recognize.Probably && st.Err == nil && must(st.Content())(t).CheckZeros(false) == nil && must(st.Content())(t).checkValues() == nil {
+					hidden++
+				}
+			}
+			require.LessOrEqual(t, hidden, damage.hidden, "%s: %s", name, damage.name)
+		}
+	}
+}
+
+// TestConversions: what a program did to a save that it took for text is undone, and damage.
+func TestConversions(t *testing.T) {
+	value := must(variant.Marshal(map[string]any{"name": "Löve\nlace", "gold": 10, "hp": 200, "list": []any{10, 13, 266}}))(t)
+	framed := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value)
+	sum := md5.Sum(framed)
+	returns := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")) }
+	encoded := func(b []byte) (all []byte) {
+		for _, c := range b {
+			all = utf8.AppendRune(all, rune(c))
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name    string
+		b       []byte
+		convert func([]byte) []byte
+		at      int // of the first byte that is converted
+	}{
+		{"a value", value, returns, 24},
+		{"packets", slices.Concat(framed, framed), returns, 28},
+		{"a header with a checksum", slices.Concat([]byte("SAVE"), sum[:], framed), returns, 48},
+		{"in UTF-8", value, encoded, 44},
+		{"packets in UTF-8", slices.Concat(framed, framed), encoded, 48},
+	} {
+		all := test.convert(test.b)
+		st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)
+		var damage *ConversionError
+		require.ErrorAs(t, st.Err, &damage, test.name)
+		require.Equal(t, test.at, damage.Offset, test.name)
+		var out bytes.Buffer
+		require.NoError(t, st.Write(&out, func(w io.Writer) error {
+			c := must(st.Content())(t)
+			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
+			return err
+		}))
+		require.Equal(t, test.b, out.Bytes(), test.name)
+		for _, other := range [][]byte{test.b, append(all, "\n\xff"...)} { // no conversion, and with a byte that contradicts it
+			st = must(At(bytes.NewReader(other), int64(len(other))).Open(&OpenOptions{}))(t)
+			require.False(t, errors.As(st.Err, &damage), test.name)
+		}
+	}
 }

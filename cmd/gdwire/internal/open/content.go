@@ -161,6 +161,8 @@ func (o *Flags) OpenContent(s *shell.Stdio, name string) (*Input, *save.Content,
 		err = fmt.Errorf("%s: %w; gdwire repair writes the whole records", in.Name, err)
 	case errors.As(err, new(*save.LengthError)):
 		err = fmt.Errorf("%s: %w; gdwire repair corrects the length", in.Name, err)
+	case errors.As(err, new(*save.ConversionError)):
+		err = fmt.Errorf("%s: %w; gdwire repair undoes this", in.Name, err)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, in.Close())

@@ -82,9 +82,12 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
 	reason := strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: ")
-	if errors.As(f.Info.Damage, new(*save.LengthError)) {
+	switch {
+	case errors.As(f.Info.Damage, new(*save.LengthError)):
 		s.NoteAtEnd("corrected the length; %s", reason)
-	} else {
+	case errors.As(f.Info.Damage, new(*save.ConversionError)):
+		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
+	default:
 		s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), reason)
 	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))

@@ -84,24 +84,107 @@ func (f *finder) bodies() []body {
 			}
 		}
 		for i := n; i < len(f.found); i++ {
-			if c := &f.found[i]; c.saving > sureSaving && !c.bytes && c.to > until {
-				sure, until, isCut = c.at, c.to, c.kind == Cut
+			if c := &f.found[i]; c.saving > sureSaving && !c.bytes && c.end() > until {
+				sure, until, isCut = c.at, c.end(), c.kind == Cut
 			}
 		}
 	}
 	f.broken()
+	f.untyped()
 	slices.SortStableFunc(f.found, func(a, b body) int { return a.at - b.at })
-	left := 8 * fewBodies
+	f.weighInside()
+	return f.found
+}
+
+// weighInside adds what explains the bytes in values: other bodies in their bytes, and after damage, the values that follow it.
+func (f *finder) weighInside() {
+	left := max(8*fewBodies, 2*len(f.found))
+	var last *body
 	for i := range f.found {
-		if c := &f.found[i]; c.bytes && len(f.found) < fewBodies { // what explains the bytes in it
-			n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
-			if left -= n; left > 0 {
-				_, saving := chain(f.found[i:i+n], c.to, func(x *body) bool { return x.from <= c.at || x.to > c.to })
-				c.saving += max(0, saving)
+		c := &f.found[i]
+		if c.read == 0 && (!c.bytes || len(f.found) >= fewBodies) {
+			continue
+		}
+		if last != nil && c.read > 0 && c.at == last.at && c.to == last.to {
+			c.inside, c.text = last.inside, last.text
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
+		if left -= n; left > 0 {
+			from := c.at
+			if c.read > 0 {
+				from = c.end() - 1
 			}
+			row, saving := chain(f.found[i:i+n], c.to, c.read > 0, func(x *body) bool {
+				return x.from <= from || x.to > c.to || c.read > 0 && (x.kind != Value || x.length.Width > 0)
+			})
+			c.inside = max(0, saving)
+			c.text = c.text || c.read > 0 && slices.ContainsFunc(row, func(x *body) bool { return x.text })
+		}
+		if c.read > 0 {
+			last = c
 		}
 	}
-	return f.found
+	for i := range f.found {
+		f.found[i].saving += f.found[i].inside
+	}
+}
+
+// untyped adds the Arrays and Dictionaries whose type is damaged, before their first value.
+func (f *finder) untyped() {
+	n := len(f.found)
+	for i := range n {
+		c := &f.found[i]
+		p := c.at - containerSize
+		if c.kind != Value || c.length.Width > 0 || p < 0 || f.isEnd(c.at) || f.isContainer(f.b[p:]) {
+			continue
+		}
+		count := binary.LittleEndian.Uint32(f.b[p+4:])
+		for at := max(lengthSize, c.at-maxLost); at < p; at++ { // a length fits
+			if lengths[0].read(f.b[at-lengthSize:at]) == uint64(len(f.b)-at) {
+				lost := c.at - at
+				f.framed(body{at: at, to: len(f.b), kind: Cut, read: lost}, weighed{size: lost, read: lost, saving: -2 * typeWrong, cut: true}, lengths[0].Form, lengths[0].bits)
+			}
+		}
+		if f.isContainerType(f.b[p:]) || isAlmostHeader(f.b[p:]) && count > 0 && count <= uint32(len(f.b)-p)/containerSize {
+			f.damagedAt(p, weighed{size: containerSize, read: containerSize, saving: -typeWrong, cut: true})
+		}
+	}
+}
+
+// damagedAt adds the value at p that is damaged in the middle, up to the end or for each length before it.
+func (f *finder) damagedAt(p int, w weighed) {
+	c := body{from: p, at: p, to: len(f.b), kind: Cut, read: w.read, saving: w.saving - cutPrice, text: w.text}
+	if p == 0 {
+		c.saving += wholeFile
+	}
+	f.found = append(f.found, c)
+	for i := range lengths {
+		if l := &lengths[i]; p >= l.Width {
+			f.framed(c, w, l.Form, l.bits)
+		}
+	}
+}
+
+const maxLost = 64 // bytes at the start of a value
+
+// isContainer reports whether b begins with the header of an Array or Dictionary that is not empty, of a few elements for the bytes.
+func (f *finder) isContainer(b []byte) bool {
+	if len(b) < containerSize || !f.isContainerType(b) {
+		return false
+	}
+	count := binary.LittleEndian.Uint32(b[4:])
+	return count > 0 && count <= uint32(len(b)/4)
+}
+
+// isContainerType reports whether b begins with the type of an Array or Dictionary.
+func (f *finder) isContainerType(b []byte) bool {
+	if !isHeader(b) {
+		return false
+	}
+	f.d.ResetBytes(b)
+	t, _ := f.d.PeekType()
+	return t == gdwire.TypeArray || t == gdwire.TypeDictionary
 }
 
 // learn learns the pattern from the latest candidates.
@@ -112,7 +195,7 @@ func (f *finder) learn() {
 	}
 	f.again = len(f.found) + max(every, len(f.found)/2)
 	latest := f.found[max(0, len(f.found)-most):]
-	row, _ := chain(latest, 0, func(c *body) bool { return c.kind == Cut })
+	row, _ := chain(latest, 0, false, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
 	if len(row) <= mostLearnt {
 		return
@@ -267,10 +350,18 @@ func (f *finder) value(p int) {
 	}
 	w := f.reader.value(b)
 	isShort := w.cut && w.saving < minCut
+	if w.cut && (!isShort || f.isContainer(b)) {
+		f.damagedAt(p, w)
+		if !isShort && w.size < len(b) { // and others follow
+			f.found = append(f.found, body{from: p, at: p, to: p + w.size, kind: Cut, saving: w.saving - cutPrice, text: w.text})
+		}
+		return
+	}
 	if w.size == 0 || isShort && w.size < len(b) {
 		return
 	}
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
+	c.member = p >= containerSize && f.isContainer(f.b[p-containerSize:])
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
 		most := f.longest(b)
@@ -286,8 +377,6 @@ func (f *finder) value(p int) {
 		return
 	}
 	switch {
-	case w.cut:
-		c.kind, c.saving = Cut, w.saving-cutPrice
 	case b[0] == 0:
 		c.saving = zeroWord - nullBare
 	case w.size <= 8:
@@ -333,16 +422,19 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 	c.saving = w.saving
 	switch {
 	case w.cut:
-		if length.Width != 4 || delta <= 0 || v > maxLength {
+		if length.Width != 4 || v <= uint64(w.read) || v > maxLength {
 			return
 		}
 		c.saving -= cutPrice
-		if rest := uint64(len(f.b) - c.at); v > rest {
+		rest := uint64(len(f.b) - c.at)
+		if c.to = len(f.b); v > rest {
 			c.frame += beyondPrice + beyondBits*log(v/rest)
 		} else {
 			c.to = c.at + int(v)
 		}
 	case delta == 0:
+	case length.Width == 4 && delta >= 2*nullSize && w.saving > minCut && v <= uint64(len(f.b)-c.at) && f.isLeft(c.at+w.size, c.at+int(v)):
+		c.kind, c.to, c.read = Cut, c.at+int(v), w.size-nullSize
 	case delta == int64(length.Width):
 		c.add = length.Width
 		c.frame += selfPrice
@@ -417,6 +509,26 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 		c.saving -= edgePrice
 	}
 	f.found = append(f.found, c)
+}
+
+// isLeft reports whether the bytes after a value can be what is left of it after damage: zeros after those at its end, or a few
+// values, as behind a wrong count.
+func (f *finder) isLeft(from, to int) bool {
+	const most = 256
+	if isZero(f.b[from-nullSize : to]) {
+		return true
+	}
+	if to-from > most {
+		return false
+	}
+	for from < to {
+		w := f.reader.value(f.b[from:to])
+		if w.size == 0 || w.cut {
+			return false
+		}
+		from += w.size
+	}
+	return true
 }
 
 // content adds a stream whose content is explained.
@@ -508,7 +620,7 @@ func (f *finder) base64(p int) int {
 			s.Info.Base64.Text = true
 			n := len(f.found)
 			f.content(body{from: p + skip, at: p + skip, to: to}, s, content, -base64Price)
-			if len(f.found) > n && f.continues(to) && slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own }) {
+			if len(f.found) > n && f.continues(to) && slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own || x.Kind == Cut }) {
 				f.found = f.found[:n] // a line of a longer text
 			}
 			break

@@ -28,7 +28,7 @@ type Kind uint8
 const (
 	Own    Kind = iota // bytes of the game's own, which stay
 	Value              // a value as engines write it
-	Cut                // damage: the start of a value, at the end or up to the next body
+	Cut                // damage: the start of a value at the end or up to the next body, or a value with damage in it
 	Packed             // a compressed stream, an encrypted file, or base64 text
 	Fact               // a number or checksum that follows from other parts
 	Blob               // a file of another format, such as an image, which stays
@@ -90,11 +90,11 @@ type Parse struct {
 	content    []byte
 }
 
-// Values returns the values in their order, without damaged ones.
+// Values returns the values in their order, and damaged ones as they are.
 func (p *Parse) Values() (all [][]byte) {
 	for i := range p.Parts {
 		switch part := &p.Parts[i]; part.Kind {
-		case Value:
+		case Value, Cut:
 			all = append(all, part.Bytes)
 		case Packed:
 			all = append(all, part.Stream.Inner.Values()...)
@@ -244,7 +244,7 @@ func (p *Parse) leaves(in string) (all []leaf) {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		switch x := (leaf{in, at, len(part.Bytes)}); part.Kind {
-		case Value:
+		case Value, Cut:
 			all = append(all, x)
 		case Packed:
 			all = append(all, part.Stream.Inner.leaves(fmt.Sprint(x))...)
@@ -482,8 +482,10 @@ func (p *Parse) with(values [][]byte, change func(*Parse, [][]byte) (*Parse, err
 		part := &next.Parts[i]
 		was := part.Bytes
 		switch part.Kind {
-		case Value:
-			part.Bytes, values = values[0], values[1:]
+		case Value, Cut:
+			if part.Bytes, values = values[0], values[1:]; !bytes.Equal(was, part.Bytes) {
+				next.mend(i)
+			}
 		case Packed:
 			s := *part.Stream
 			n := len(s.Inner.Values())
@@ -505,6 +507,15 @@ func (p *Parse) with(values [][]byte, change func(*Parse, [][]byte) (*Parse, err
 		return p, nil
 	}
 	return next, next.derive()
+}
+
+// mend notes that a value is whole, and so its length.
+func (p *Parse) mend(i int) {
+	p.Parts[i].Kind = Value
+	if i > 0 && p.Parts[i-1].Kind == Fact && p.Parts[i-1].Field.Rule.From == i {
+		f := *p.Parts[i-1].Field
+		f.Wrong, p.Parts[i-1].Field = f.Wrong && f.Rule.Sum != nil, &f
+	}
 }
 
 // pack returns the bytes of a stream of its content.

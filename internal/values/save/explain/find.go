@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -187,7 +188,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			return nil
 		}
 		found = slices.DeleteFunc(found, func(c body) bool { return c.length.Width > 0 && slices.Contains(s.Keep, c.from) && depth == 0 })
-		bodies, saving := chain(found, len(b), nil)
+		bodies, saving := chain(found, len(b), false, nil)
 		if saving < best-near {
 			continue
 		}
@@ -197,7 +198,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		without := func(not func(*body) bool) {
 			if slices.ContainsFunc(bodies, not) {
-				others, saving := chain(found, len(b), not)
+				others, saving := chain(found, len(b), false, not)
 				add(row{format, others, saving})
 			}
 		}
@@ -730,9 +731,9 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 		i := index(c.at)
 		p.Parts[i].Kind, p.Parts[i].Stream = c.kind, c.stream
 		if c.length.Width > 0 {
-			f := &Field{Form: c.length, Wrong: c.wrong || c.kind == Cut, Each: len(e.bodies) > 1, Rule: Rule{From: i, To: i + 1, Add: c.add}}
-			if f.Wrong {
-				f.right, _ = c.length.number(uint64(c.to - c.at + c.add))
+			f := &Field{Form: c.length, Each: len(e.bodies) > 1, Rule: Rule{From: i, To: i + 1, Add: c.add}}
+			if right, _ := c.length.number(uint64(c.to - c.at + c.add)); !bytes.Equal(right, p.Parts[i-1].Bytes) {
+				f.Wrong, f.right = true, right
 			}
 			p.Parts[i-1].Kind, p.Parts[i-1].Field = Fact, f
 		}

@@ -487,7 +487,7 @@ func TestDamagedPacketsAround(t *testing.T) {
 		{"a bit", 2, func(b []byte, k int) []byte { b[k] ^= 1 << (k % 8); return b }},
 		{"a byte", 1, func(b []byte, k int) []byte { b[k] = byte(k * 37); return b }},
 		{"eight bytes", 18, func(b []byte, k int) []byte { copy(b[k:], bytes.Repeat([]byte{0xff}, 8)); return b }},
-		{"deleted", 13, func(b []byte, k int) []byte { return slices.Delete(b, k, min(k+4, len(b))) }},
+		{"deleted", 14, func(b []byte, k int) []byte { return slices.Delete(b, k, min(k+4, len(b))) }},
 		{"other bytes", 10, func(b []byte, k int) []byte { return slices.Insert(b, k, 0x93, 0xa7, 0x5c, 0xee) }},
 	} {
 		hidden, all := 0, framed(values)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,6 +108,7 @@ const (
 	typeCommon, typeRare = 3, 7 // the type in the header of a value
 	nullBare             = 6    // a null alone
 	cutPrice             = 20   // a value that is not whole
+	typeWrong            = 8    // a damaged type
 	brokenPrice          = 5    // a value that cannot be read after a length that fits
 	edgePrice            = 12   // one after another length at the start, where games write headers
 	wrongPrice           = 8    // a length that does not fit its value, and twice the bits of the difference, or at most
@@ -117,11 +119,15 @@ const (
 	beyondBits           = 2   // and for each time that half as many bytes are left
 	sameLength           = 0.5 // a length of the same kind as before the previous body
 	sameGap              = 1.5 // a gap as large as the previous one
-	switchPrice          = 3   // a body of another kind than the previous one, and a bare value after a length
-	wholeFile            = 12  // saved if one value is all bytes
-	afterMagic           = 3   // if one is all but the first four bytes
-	wordBare             = 3   // less for a bare value of one word, which saves wordMost at most:
-	wordMost             = 1   // a number with the same bytes is as probable
+	rowPrice             = 16  // a bare value after another, which no function of engines reads; the first paidRows of these,
+	paidRows             = 3   // unless each saves this much:
+	strong               = 30
+	memberPrice          = 30 // a bare value after the header of an Array or Dictionary
+	switchPrice          = 3  // a body of another kind than the previous one, and a bare value after a length
+	wholeFile            = 12 // saved if one value is all bytes
+	afterMagic           = 3  // if one is all but the first four bytes
+	wordBare             = 3  // less for a bare value of one word, which saves wordMost at most:
+	wordMost             = 1  // a number with the same bytes is as probable
 
 	minBase64   = 12
 	base64Price = 4
@@ -271,12 +277,14 @@ type reader struct {
 type weighed struct {
 	size     int
 	saving   float64
+	read     int  // bytes of whole tokens
 	cut      bool // the value is not whole
 	bytes    bool // it contains a PackedByteArray, or base64 text
 	text     bool // it contains a text
 	inText   bool
 	isKey    bool
 	nullKeys int
+	nullKey  int // the offset of the first
 }
 
 func newReader(format gdwire.Format, budget *budget) *reader {
@@ -313,6 +321,7 @@ func (r *reader) value(b []byte) weighed {
 	d.ResetBytes(b)
 	defer func() { r.budget.take(reading, readPrice+int(d.InputOffset())) }()
 	for at := 0; ; at = w.size {
+		w.read = at
 		t, err := d.ReadToken()
 		if err != nil {
 			if w.cut = true; errors.Is(err, io.ErrUnexpectedEOF) {
@@ -330,11 +339,18 @@ func (r *reader) value(b []byte) weighed {
 			break
 		}
 		if d.Depth() == 0 && !w.inText {
+			if w.read = w.size; w.nullKeys > 0 && len(b) >= w.size+2*nullSize && isZero(b[w.size:w.size+2*nullSize]) {
+				w.cut, w.size, w.read = true, w.nullKey, w.nullKey
+			}
 			break
 		}
 	}
 	return *w
 }
+
+const nullSize = 4
+
+func isZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 // token adds the weight of a token at an offset of b.
 func (w *weighed) token(b []byte, at int, t gdwire.Token) {
@@ -354,7 +370,9 @@ func (w *weighed) token(b []byte, at int, t gdwire.Token) {
 	switch k {
 	case gdwire.KindNil:
 		if wasKey {
-			w.nullKeys++
+			if w.nullKeys++; w.nullKeys == 1 {
+				w.nullKey = at
+			}
 		}
 	case gdwire.KindStringChunk, gdwire.KindProperty:
 		s := t.Bytes()

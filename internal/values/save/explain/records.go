@@ -9,6 +9,8 @@ import (
 const (
 	mostLearnt = 64 // records whose pattern is learnt; the others are read by it
 	mostShapes = 4  // bodies of a record
+
+	containerSize = 8 // of the header of an Array or Dictionary
 )
 
 // A body is a candidate: a value, perhaps after its length, or a stream.
@@ -21,6 +23,9 @@ type body struct {
 	stream       *Stream
 	saving       float64
 	frame        float64 // of it, for the kind of length
+	inside       float64 // saved by what explains the bytes in it
+	read         int     // of a value that is damaged in the middle: the bytes before the damage
+	member       bool    // a value after the header of an Array or Dictionary
 	bytes        bool    // contains bytes or a text that can contain values
 	text         bool    // contains text
 }
@@ -37,10 +42,20 @@ type link struct {
 	total float64
 	prev  int // or -1
 	gap   int // before it, or -1
+	rows  int // values without lengths that follow another
 }
 
-// chain returns the candidates with the highest saving together, and this saving, without the candidates in not.
-func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
+// end returns where the bytes end that are read as the value.
+func (c *body) end() int {
+	if c.read > 0 {
+		return c.at + c.read
+	}
+	return c.to
+}
+
+// chain returns the candidates with the highest saving together, and this saving, without the candidates in not. Inside a value,
+// values without lengths follow each other.
+func chain(found []body, size int, inside bool, not func(*body) bool) ([]*body, float64) {
 	const last = 24 // candidates that are tried as the previous one, beside the best before these
 	order := make([]*body, 0, len(found))
 	for i := range found {
@@ -51,11 +66,17 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total, gap := -1, 0.0, gaps()
+	end, total, cost := -1, 0.0, costs{gaps(), rowPrice, memberPrice}
+	if inside {
+		cost.row, cost.member = 0, 0
+	}
 	for i, c := range order {
-		links[i] = link{c.saving - gap(c.from), -1, -1}
+		links[i] = link{c.saving - cost.gap(c.from), -1, -1, 0}
 		if c.from == 0 {
 			links[i].total = c.saving
+		}
+		if c.member {
+			links[i].total -= cost.member
 		}
 		n, _ := slices.BinarySearchFunc(order[max(0, i-last):i], c.from+1, func(x *body, at int) int { return x.to - at })
 		if n += max(0, i-last); n == i-last {
@@ -64,7 +85,7 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 		first := max(0, n-last)
 		if n > 0 { // those before first cannot be the best
 			l := links[i]
-			l.try(c, order[n-1], &links[n-1], n-1, gap)
+			l.try(c, order[n-1], &links[n-1], n-1, &cost)
 			least := l.total - c.saving - c.frame
 			for k := n - 1; k > first; k-- {
 				if links[best[k-1]].total < least {
@@ -74,11 +95,11 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 			}
 		}
 		for k := first; k < n; k++ {
-			links[i].try(c, order[k], &links[k], k, gap)
+			links[i].try(c, order[k], &links[k], k, &cost)
 		}
 		if first > 0 {
 			k := best[first-1]
-			links[i].try(c, order[k], &links[k], k, gap)
+			links[i].try(c, order[k], &links[k], k, &cost)
 		}
 		best[i] = i
 		if i > 0 && links[best[i-1]].total > links[i].total {
@@ -86,7 +107,7 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 		}
 		t := links[i].total
 		if c.to < size {
-			t -= gap(size - c.to)
+			t -= cost.gap(size - c.to)
 		}
 		if t > total {
 			end, total = i, t
@@ -100,20 +121,36 @@ func chain(found []body, size int, not func(*body) bool) ([]*body, float64) {
 	return row, total
 }
 
+// costs are the prices of what is between bodies.
+type costs struct {
+	gap         func(size int) float64
+	row, member float64
+}
+
 // try makes x, the k-th candidate, the one before c if that saves more.
-func (l *link) try(c, x *body, before *link, k int, gap func(int) float64) {
+func (l *link) try(c, x *body, before *link, k int, cost *costs) {
 	g := c.from - x.to
 	t := before.total + c.saving
 	if before.gap == g && g > 0 {
 		t -= sameGap
 	} else {
-		t -= gap(g)
+		t -= cost.gap(g)
 	}
 	if (c.kind == Packed) != (x.kind == Packed) || c.length != x.length {
 		t -= switchPrice
 		if c.kind == Value && c.length.Width == 0 {
 			t -= switchPrice
 		}
+	}
+	rows := before.rows
+	if g == 0 && c.kind == Value && x.kind == Value && c.length.Width+x.length.Width == 0 && min(c.saving, x.saving) < strong {
+		if rows < paidRows {
+			t -= cost.row
+		}
+		rows++
+	}
+	if c.member && g >= containerSize {
+		t -= cost.member
 	}
 	if c.wrong && x.wrong {
 		t -= wrongTwice
@@ -122,7 +159,7 @@ func (l *link) try(c, x *body, before *link, k int, gap func(int) float64) {
 		t += c.frame - sameLength
 	}
 	if t > l.total {
-		*l = link{t, k, g}
+		*l = link{t, k, g, rows}
 	}
 }
 

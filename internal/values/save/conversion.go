@@ -1,0 +1,89 @@
+package save
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/values/save/recognize"
+)
+
+// A ConversionError reports whole values in a file that a program took for text, and converted. The values are those before.
+type ConversionError struct {
+	Offset int // of the first byte that was converted
+	What   string
+}
+
+func (e *ConversionError) Error() string {
+	return fmt.Sprintf("offset %d: a program took the file for text: %s", e.Offset, e.What)
+}
+
+// conversions are those that can be undone: undo returns nil for bytes that are no result of it.
+var conversions = []struct {
+	what string
+	undo func(b []byte) []byte
+}{
+	{"a carriage return (0d) is before each line feed (0a)", withoutReturns},
+	{"each byte from 80 on became two bytes of UTF-8", withoutUTF8},
+}
+
+func withoutReturns(b []byte) []byte {
+	if n := bytes.Count(b, []byte("\n")); n == 0 || n != bytes.Count(b, []byte("\r\n")) {
+		return nil
+	}
+	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+}
+
+func withoutUTF8(b []byte) []byte {
+	if !utf8.Valid(b) {
+		return nil
+	}
+	all := make([]byte, 0, len(b))
+	for _, c := range string(b) {
+		if c > 0xff {
+			return nil
+		}
+		all = append(all, byte(c))
+	}
+	if len(all) == len(b) {
+		return nil
+	}
+	return all
+}
+
+// A converted is a conversion of a file as text. To write the values undoes it.
+type converted struct{ inside *Bytes }
+
+func (l *converted) content() *Bytes { return l.inside }
+
+func (l *converted) write(w io.Writer, fill func(io.Writer) error) error { return fill(w) }
+
+// converted finds a conversion that hides values.
+func (s *search) converted(p *place) (*found, error) {
+	v := p.best.Values
+	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign || v.fits() && p.best.Err == nil {
+		return nil, nil
+	}
+	head := v.Head
+	for !v.Whole && len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
+		head = head[:len(head)-1]
+	}
+	for _, c := range conversions {
+		if c.undo(head) == nil {
+			continue
+		}
+		all := p.upTo(maxAround)
+		if undone := c.undo(all); undone != nil {
+			at := 0
+			for all[at] == undone[at] {
+				at++
+			}
+			l := &converted{memory(undone, &ConversionError{at, c.what})}
+			return &found{layer: l, bits: p.best.bits + nearTie + 1, all: true, accepts: func(inner *Stack) bool {
+				return inner.Values.fits() && inner.check(inner.Reading) == nil
+			}}, nil
+		}
+	}
+	return nil, nil
+}
