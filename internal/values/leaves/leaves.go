@@ -38,9 +38,10 @@ type Reader struct {
 	key     text.Step // of the value at Path
 	hasKey  bool
 	opener  explain.Opener
-	inBytes int   // the number of PackedByteArrays around the value
-	long    int64 // the sum of the lengths of all long paths of leaves
-	omitted int64 // the number of omitted values of the packet
+	inBytes int    // the number of PackedByteArrays around the value
+	free    []byte // for the bytes of an array
+	long    int64  // the sum of the lengths of all long paths of leaves
+	omitted int64  // the number of omitted values of the packet
 	numbers [16]float64
 
 	// Of a leaf: the first token, or an element without tokens, or a NodePath of which before was read.
@@ -159,7 +160,9 @@ const maxInBytes = 3
 
 // bytes reads a PackedByteArray, which is no leaf if skip is set, and then the values in its bytes.
 func (v *Reader) bytes(skip bool) (err error) {
-	var b []byte
+	b := v.free
+	v.free = nil // values in the bytes have others
+	defer func() { v.free = b[:0] }()
 	add := func(part []byte) { b = append(b, part...) }
 	if skip {
 		for t := v.first; err == nil && t.Kind() != gdwire.KindEnd; add(t.Bytes()) {
