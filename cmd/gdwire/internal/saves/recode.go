@@ -91,6 +91,11 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), reason)
 	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
+	for _, p := range f.Info.Around {
+		if p.What == "checksum with a secret" {
+			s.NoteAtEnd("%d bytes at offset %d look like a checksum that cannot be computed: the game may refuse the file", p.Size, p.Offset)
+		}
+	}
 	return nil
 }
 
