@@ -379,7 +379,7 @@ func (f *finder) value(p int) {
 	switch {
 	case b[0] == 0:
 		c.saving = zeroWord - nullBare
-	case w.size <= 8:
+	case w.size <= 8 || w.size == 12 && b[2] > 0: // or two numbers of 16 bits, and 64 bits more
 		c.saving = min(c.saving-wordBare, wordMost)
 	}
 	switch isRest := w.size == len(b) && !w.cut; {

@@ -358,6 +358,7 @@ func (e *explainer) group() {
 		p := &e.texts[i]
 		e.byGap[p.gap] = append(e.byGap[p.gap], p)
 	}
+	e.places = slices.DeleteFunc(e.places, e.isChance)
 	for i := range e.places {
 		p := &e.places[i]
 		c := p.pattern
@@ -376,6 +377,22 @@ func (e *explainer) group() {
 	for _, all := range e.byGap {
 		slices.SortStableFunc(all, func(a, b *place) int { return a.to - b.to })
 	}
+}
+
+// isChance reports whether the place between records is equal to a size by chance: most of the other gaps of this size have another
+// number in its place.
+func (e *explainer) isChance(p place) bool {
+	const least, most = 4, 4 // gaps, and one of so many by chance
+	if p.rule.sum != nil || p.gap == 0 || p.gap == len(e.bodies) || p.pattern.n*most > len(e.learnt) {
+		return false
+	}
+	size, same := e.gaps[p.gap].to-e.gaps[p.gap].from, 0
+	for _, g := range e.learnt {
+		if g > 0 && g < len(e.bodies) && e.gaps[g].to-e.gaps[g].from == size {
+			same++
+		}
+	}
+	return same >= max(least, p.pattern.n*most)
 }
 
 // A set is a choice of places.

@@ -214,7 +214,9 @@ func TestPrices(t *testing.T) {
 		doubt int    // the offset of what is doubtful in an edit, or -1
 		sure  bool
 	}{
-		{"u64 4, or a null after its length", join(null, value), value, "in 2 records (size at 0, which is written anew)", -1, false},
+		{"u64 4, or a null after its length", join(null, value), value, "after a header of 8 bytes", -1, true},
+		{"u64 4, or a null before a length", join(null, u32(len(value)), value), value, "in 2 records (size at 0, which is written anew)", -1, true},
+		{"numbers of 16 bits, or an int of 64", join([]byte{2, 0, 1, 0}, u32(7), u32(2000), value), value, "after a header of 12 bytes", -1, true},
 		{"a null after a value", join(u32(len(value)), value, null), null[4:], "in 2 records (size at 0, which is written anew)", -1, true},
 		{"a packed array of numbers in a value", join(save, u32(7), encode(map[string]any{"m": floats})), encode(map[string]any{"m": floats}), "after a header of 8 bytes", -1, true},
 		{"a packed array of small numbers in a value", join(save, u32(7), encode(map[string]any{"m": ints})), encode(map[string]any{"m": ints}), "after a header of 8 bytes", -1, true},

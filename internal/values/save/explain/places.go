@@ -485,7 +485,7 @@ func (e *explainer) groups(g, p, q int, form Form, formBits float64, v uint64) {
 			continue
 		}
 		s := span{kind: group, arg: skip, size: bits + math.Log2(float64(len(others)))}
-		e.addSize(g, p, q, form, formBits, v, rule{span: s, from: from, to: others[k].to, body: -1})
+		isSize := skip == 0
 		for _, sum := range sums {
 			r := rule{span: s, sum: sum, from: from, to: to, body: -1}
 			for _, form := range forms[sum.size] {
@@ -494,8 +494,12 @@ func (e *explainer) groups(g, p, q int, form Form, formBits float64, v uint64) {
 				}
 				if d := e.digest(&r, q, from); d != nil && form.isDigest(d, e.b[q:from]) {
 					e.places = append(e.places, place{at: q, to: from, gap: g, form: form, rule: r, plain: sum.plain(form, d), bits: fieldPrice + sum.bits + bits})
+					isSize = true
 				}
 			}
+		}
+		if isSize {
+			e.addSize(g, p, q, form, formBits, v, rule{span: s, from: from, to: others[k].to, body: -1})
 		}
 	}
 }

@@ -124,6 +124,7 @@ const (
 	strong               = 30
 	memberPrice          = 30 // a bare value after the header of an Array or Dictionary
 	switchPrice          = 3  // a body of another kind than the previous one, and a bare value after a length
+	afterNull            = 8  // one after a null, which can be a number, after another that is no length
 	wholeFile            = 12 // saved if one value is all bytes
 	afterMagic           = 3  // if one is all but the first four bytes
 	wordBare             = 3  // less for a bare value of one word, which saves wordMost at most:

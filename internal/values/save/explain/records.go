@@ -141,6 +141,9 @@ func (l *link) try(c, x *body, before *link, k int, cost *costs) {
 		if c.kind == Value && c.length.Width == 0 {
 			t -= switchPrice
 		}
+		if x.to-x.at == 4 {
+			t -= afterNull
+		}
 	}
 	rows := before.rows
 	if g == 0 && c.kind == Value && x.kind == Value && c.length.Width+x.length.Width == 0 && min(c.saving, x.saving) < strong {
