@@ -379,16 +379,22 @@ func (e *explainer) group() {
 	}
 }
 
-// isChance reports whether the place between records is equal to a size by chance: most of the other gaps of this size have another
-// number in its place.
+// isChance reports whether the place is equal to a size by chance: it is a byte, and not of each record, or most of the other gaps
+// of its size have another number in its place.
 func (e *explainer) isChance(p place) bool {
 	const least, most = 4, 4 // gaps, and one of so many by chance
-	if p.rule.sum != nil || p.gap == 0 || p.gap == len(e.bodies) || p.pattern.n*most > len(e.learnt) {
+	isRecord := func(g int) bool { return g > 0 && g < len(e.bodies) }
+	switch {
+	case p.rule.sum != nil || slices.Contains(e.options.Derive, p.at):
+		return false
+	case p.form.Width == 1 && p.pattern.n == 1:
+		return true
+	case !isRecord(p.gap) || p.pattern.n*most > len(e.learnt):
 		return false
 	}
 	size, same := e.gaps[p.gap].to-e.gaps[p.gap].from, 0
 	for _, g := range e.learnt {
-		if g > 0 && g < len(e.bodies) && e.gaps[g].to-e.gaps[g].from == size {
+		if isRecord(g) && e.gaps[g].to-e.gaps[g].from == size {
 			same++
 		}
 	}
@@ -512,11 +518,7 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 				margin = max(margin, Doubt*float64(p.pattern.n))
 			}
 		}
-		switch {
-		case p.rule.sum != nil || !isFree:
-		case p.to-p.at == 1:
-			margin = max(margin, Doubt)
-		default:
+		if p.rule.sum == nil && isFree {
 			margin = max(margin, doubtfulSize)
 		}
 	}
