@@ -242,7 +242,7 @@ func TestViewEditKeys(t *testing.T) {
 // key by a new name. An element is duplicated, and moved by keys and by the mouse.
 func TestViewEditWords(t *testing.T) {
 	name, _ := writeValue(t, map[string]any{
-		"bool": true, "color": variant.Color{R: 1, A: 0.5}, "items": []any{1, "a", 3}, "old name": 5, "text": "say \"hi\"\ttwice",
+		"bool": true, "color": variant.Color{R: 1, A: 0.5}, "items": []any{1, "a", 3}, "old name": 5, "pos": variant.Vector2{X: 1, Y: 2}, "text": "say \"hi\"\ttwice",
 	})
 	p := openView(t, gdwireBinary(t), name)
 	p.choose(".bool")
@@ -262,6 +262,22 @@ func TestViewEditWords(t *testing.T) {
 	p.run(fieldValue + `.focus(); ` + fieldValue + `.select()`)
 	p.press("#0000ff" + kb.Enter)
 	p.settled("→ Color(0.0, 0.0, 1.0, 1.0)Color")
+	for _, row := range []struct{ path, typed, want string }{ // whole, in the field of the first component
+		{".color", "green", "→ Color(0.0, 1.0, 0.0, 1.0)Color"},
+		{".color", "#ff0000", "→ Color(1.0, 0.0, 0.0, 1.0)Color"},
+		{".color", "-1e1", "→ Color(-10.0, 0.0, 0.0, 1.0)Color"},
+		{".pos", "(3, 4)", "→ Vector2(3.0, 4.0)Vector2"},
+		{".pos", "5, 6", "→ Vector2(5.0, 6.0)Vector2"},
+	} {
+		p.choose(row.path)
+		p.press(kb.Enter)
+		p.until(`document.activeElement?.closest("#field-parts")`)
+		p.press(row.typed + kb.Enter)
+		p.settled(row.want)
+	}
+	p.click(`document.getElementById("add")`)
+	p.until(`document.activeElement?.placeholder === 'key = value, such as title = "Sir"'`)
+	p.press(kb.Escape)
 
 	p.choose(".text")
 	p.press(kb.Enter)
@@ -300,9 +316,10 @@ func TestViewEditWords(t *testing.T) {
 	p.until(unsaved + `.startsWith("saved")`)
 	want := new(variant.Dictionary)
 	want.Set("bool", false)
-	want.Set("color", variant.Color{B: 1, A: 1})
+	want.Set("color", variant.Color{R: -10, A: 1})
 	want.Set("items", []any{"a", 3, 1, "a"})
 	want.Set("new", 5)
+	want.Set("pos", variant.Vector2{X: 5, Y: 6})
 	want.Set("text", "a \"b\"\n\\c")
 	want.Set("again", 5)
 	require.Equal(t, gdwiretest.Encode(t, want), read(t, name))

@@ -453,6 +453,19 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 	return v, true
 }
 
+// Loose returns a value of a type from text that is no value but must mean one of the type: a Color by its name or code, or the
+// components of a math type without parentheses.
+func Loose(typed string, t gdwire.Type) (Value, bool) {
+	if v, ok := ColorOf(typed); ok && t == gdwire.TypeColor {
+		return v, true
+	}
+	v, err := ParseValue("(" + typed + ")")
+	if err != nil || !v.Bare {
+		return v, false
+	}
+	return v.components(t)
+}
+
 // ColorOf returns the Color of a code of 3, 4, 6 or 8 hexadecimal digits, with or without #, or of a name, as the engine reads them.
 func ColorOf(code string) (Value, bool) {
 	digits := strings.TrimPrefix(code, "#")

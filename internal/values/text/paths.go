@@ -17,6 +17,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -167,7 +168,12 @@ func (s *scanner) start() (p Path, change string) {
 	if s.separator() == "" {
 		hint := ""
 		if value, isValue := strings.CutPrefix(s.text[start:], ":"); (isValue || start > len(path)) && !strings.Contains(value, "=") && value != "" {
-			hint = ": " + path + " = " + strings.TrimSpace(value)
+			op := "= "
+			if n := len(value) - len(strings.TrimLeft(value, "+*/")); n > 0 {
+				op = value[:n] + op
+				value = value[n:]
+			}
+			hint = ": " + path + " " + op + strings.TrimSpace(value)
 		} else if !s.atEnd() {
 			hint = keyHint
 		}
@@ -470,8 +476,8 @@ func (s *scanner) isRoot() bool {
 // name parses the name after a dot.
 func (s *scanner) name() Value {
 	n := wire.NameLen(s.text[s.pos:])
-	if n == 0 {
-		s.errorf(`want a name; an index is written [0], and other keys ["…"]`)
+	if after := *s; n == 0 {
+		s.errorf(`want a name; an index is written %s[%s], and other keys ["…"]`, s.text[:max(s.pos-1, 0)], cmp.Or(after.digits(decimal), "0"))
 	}
 	return Value{Type: gdwire.TypeString, Text: s.take(n)}
 }

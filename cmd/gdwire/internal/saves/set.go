@@ -541,7 +541,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	}
 	plan, err := e.plan(c, tree)
 	if err != nil {
-		return e.withHint(edit.WithPlaces(c, in.Choice(err)))
+		return e.withHint(c, in.Choice(err))
 	}
 	if len(plan.Changes) == 0 {
 		if !s.Several {
@@ -600,8 +600,15 @@ func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) 
 }
 
 // withHint returns an error of an edit, with a hint if there is one.
-func (e *editor) withHint(err error) error {
+func (e *editor) withHint(c *save.Content, err error) error {
+	var missing *text.NotFoundError
 	switch {
+	case errors.As(err, &missing):
+		hinted := edit.WithPlaces(c, err)
+		if hinted == err && e.op == edit.Set && !missing.Similar && edit.CanAdd(c, missing.Path) {
+			return fmt.Errorf("%w; gdwire add adds it", err)
+		}
+		return hinted
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
 		return shell.Choicef("%w", err)
 	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:

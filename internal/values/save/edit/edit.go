@@ -38,7 +38,7 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 	}
 	v, err := e.operand(p)
 	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
-		return false, e.setWord(p, wrong)
+		return false, e.setLoose(p, wrong)
 	}
 	if err != nil || v.isType() {
 		return true, err // leave compares the types
@@ -49,15 +49,15 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 // isWhole reports whether p is a packet, or a value in bytes.
 func isWhole(p *text.Node) bool { return p.Parent() == nil || p.Step().Op == text.Inside }
 
-// setWord sets a Color by its name, the text of a target that is no value. For values of other types, setWord returns the error of the text,
+// setLoose sets a value whose type tells what the text of a target that is no value means. Otherwise, setLoose returns the error of the text,
 // with the type.
-func (e *editor) setWord(p *text.Node, wrong *text.SyntaxError) error {
+func (e *editor) setLoose(p *text.Node, wrong *text.SyntaxError) error {
 	start, elem := e.InputOffset(), e.Elem()
 	was, err := read(e.Decoder, 0)
 	if err != nil {
 		return err
 	}
-	if v, ok := text.ColorOf(p.Text); ok && was.Type == v.Type {
+	if v, ok := text.Loose(p.Text, was.Type); ok {
 		return e.replace(p, &operand{oldValue: oldValue{Value: v}}, &was, start, elem)
 	}
 	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}

@@ -267,6 +267,21 @@ func kindAround(c *save.Content, path text.Path) (kind gdwire.Kind, err error) {
 	return kind, err
 }
 
+// CanAdd reports whether a value can be added at a path: there is a container for it, and the path ends with a new key or with [+].
+func CanAdd(c *save.Content, at string) bool {
+	path, err := text.Parse(at)
+	if err != nil || len(path.Steps) == 0 {
+		return false
+	}
+	switch kind, _ := kindAround(c, path); kind {
+	case gdwire.KindDictStart:
+		return path.Steps[len(path.Steps)-1].Op == text.Child
+	case gdwire.KindArrayStart, gdwire.KindPackedStart:
+		return path.Steps[len(path.Steps)-1].Op == text.End
+	}
+	return false
+}
+
 // makeAt makes the edit at a path.
 func (e *editor) makeAt(at text.Path, p *Plan) (*save.Content, error) {
 	var tree text.Tree

@@ -147,7 +147,7 @@ export class Edits {
 	openNew(c, row, before, first) {
 		const path = c.path + row.step, way = [...c.way(row.index), before ?? row.count];
 		this.open(c, row, {at: isArray(row) ? element(path, before ?? row.count, row.count) : path, adds: true, way, what: "New in", label: path}, first);
-		this.input.placeholder = isArray(row) ? "value" : "key = value";
+		this.input.placeholder = isArray(row) ? 'value, such as 10 or "text"' : 'key = value, such as title = "Sir"';
 	}
 
 	// renameChosen shows the field for the key of the value that is selected.

@@ -57,9 +57,13 @@ export class Field {
 
 	numbers() { return [...this.parts.querySelectorAll("label input")]; }
 
-	// join makes the value of the components, of which one was changed.
+	// join makes the value of the components, of which one was changed. What is no number is the whole value.
 	join(changed) {
-		const inputs = this.numbers();
+		const inputs = this.numbers(), typed = changed.value.trim();
+		if (changed.type !== "color" && !/^[-+]?(inf|nan|[\d._]*(e[-+]?\d*)?|0[xb]\w*)$/i.test(typed)) {
+			this.input.value = typed;
+			return;
+		}
 		if (changed.type === "color") {
 			for (const [i, digits] of changed.value.slice(1).match(/../g).entries()) inputs[i].value = Number((Number.parseInt(digits, 16) / 255).toFixed(4));
 		}
