@@ -156,7 +156,7 @@ func main() {
 		case "count":
 			err = count(args, os.Stdout, os.Stderr)
 		case "publish":
-			err = publish(args, os.Stdout, os.Stderr)
+			err = publish(args, os.Stderr)
 		case countingCommand:
 			err = counting(args, os.Stdout)
 		}
@@ -173,8 +173,8 @@ type report struct {
 	Machine      machine  `json:"machine"`
 	Peers        []string `json:"peers"`             // module and version
 	Layouts      int      `json:"layouts,omitempty"` // builds that ran in turns
-	Times        results  `json:"times,omitempty"`
-	Instructions results  `json:"instructions"`
+	Times        times    `json:"times,omitempty"`
+	Instructions counts   `json:"instructions"`
 }
 
 type machine struct {
@@ -185,75 +185,42 @@ type machine struct {
 	Cores int    `json:"cores"`
 }
 
-// A measurement contains the times of a contender, in ns per run, or its instructions, one round without Bytes,
-// which is a number in JSON.
-type measurement struct {
-	Bytes  int       `json:"bytes"` // processed by one run
-	Rounds []float64 `json:"rounds"`
-}
+// results are the results of contenders, by their groups and names.
+type results[T any] map[string]map[string]T
 
-// MarshalJSON encodes a measurement as UnmarshalJSON decodes it.
-func (m *measurement) MarshalJSON() ([]byte, error) {
-	type rounds measurement
-	if m.Bytes == 0 {
-		return json.Marshal(m.median())
+// set sets the result of a contender.
+func (r results[T]) set(group, name string, v T) {
+	if r[group] == nil {
+		r[group] = map[string]T{}
 	}
-	return json.Marshal((*rounds)(m))
-}
-
-// UnmarshalJSON decodes a measurement: of times, or a number of instructions.
-func (m *measurement) UnmarshalJSON(text []byte) error {
-	type rounds measurement
-	if bytes.HasPrefix(text, []byte("{")) {
-		return json.Unmarshal(text, (*rounds)(m))
-	}
-	m.Rounds = make([]float64, 1)
-	return json.Unmarshal(text, &m.Rounds[0])
-}
-
-// median returns the median of the rounds, or 0 for a contender that was not measured.
-func (m *measurement) median() float64 {
-	if m == nil || len(m.Rounds) == 0 {
-		return 0
-	}
-	return quantile(m.Rounds, 0.5)
-}
-
-// layouts returns the medians of n layouts.
-func (m *measurement) layouts(n int) (all []float64) {
-	for layout := range n {
-		var rounds []float64
-		for i := layout; i < len(m.Rounds); i += n {
-			rounds = append(rounds, m.Rounds[i])
-		}
-		all = append(all, quantile(rounds, 0.5))
-	}
-	return all
-}
-
-// results are the measurements of contenders, by their groups and names.
-type results map[string]map[string]*measurement
-
-// add adds contenders unless the name is "", each with the rounds.
-func (r results) add(group string, names []string, rounds ...float64) {
-	for _, name := range names {
-		if name == "" {
-			continue
-		}
-		if r[group] == nil {
-			r[group] = map[string]*measurement{}
-		}
-		r[group][name] = &measurement{Rounds: rounds}
-	}
+	r[group][name] = v
 }
 
 // pattern returns a regular expression that matches the names of the groups.
-func (r results) pattern() string {
+func (r results[T]) pattern() string {
 	names := slices.Sorted(maps.Keys(r))
 	for i := range names {
 		names[i] = regexp.QuoteMeta(names[i])
 	}
 	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// The results of a report: the times in all rounds, in ns per run, and counts of instructions.
+type (
+	times  = results[[]float64]
+	counts = results[float64]
+)
+
+// ofLayouts returns the medians of n layouts, which ran in turns.
+func ofLayouts(rounds []float64, n int) (all []float64) {
+	for layout := range n {
+		var of []float64
+		for i := layout; i < len(rounds); i += n {
+			of = append(of, rounds[i])
+		}
+		all = append(all, median(of))
+	}
+	return all
 }
 
 // peers are the modules of the other codecs.
@@ -264,7 +231,7 @@ var peers = []string{
 
 // newReport returns an empty report of this toolchain and machine.
 func newReport() *report {
-	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}, Instructions: results{}}
+	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}, Instructions: counts{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if slices.Contains(peers, m.Path) {
@@ -320,13 +287,15 @@ func quantile(v []float64, q float64) float64 {
 	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
 // ratio returns the median of the ratios of a to b, round by round.
-func ratio(a, b *measurement) float64 {
+func ratio(a, b []float64) float64 {
 	var v []float64
-	for i := range min(len(a.Rounds), len(b.Rounds)) {
-		v = append(v, a.Rounds[i]/b.Rounds[i])
+	for i := range min(len(a), len(b)) {
+		v = append(v, a[i]/b[i])
 	}
-	return quantile(v, 0.5)
+	return median(v)
 }
 
 // duration formats ns with three digits.

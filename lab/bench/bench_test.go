@@ -38,14 +38,14 @@ func Benchmark(b *testing.B) {
 // TestContenders runs every body and checks its result, and that gdwire allocates only where it may. Tables
 // find their contenders.
 func TestContenders(t *testing.T) {
-	found := results{}
+	found := results[bool]{}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
 			s := &stage{short: true}
 			t.Cleanup(s.close)
 			for _, c := range g.setup(s) {
-				require.Nil(t, found[g.name][c.name], c.name)
-				found.add(g.name, []string{c.name})
+				require.False(t, found[g.name][c.name], c.name)
+				found.set(g.name, c.name, true)
 				require.NotZero(t, c.bytes, c.name)
 				for range 2 { // the second time with the state of the first
 					require.Equal(t, c.want, c.run(), c.name)
@@ -63,7 +63,7 @@ func TestContenders(t *testing.T) {
 			}
 		})
 	}
-	for _, needed := range []results{published(false), published(true)} {
+	for _, needed := range []times{published(false), published(true)} {
 		for group, contenders := range needed {
 			for name := range contenders {
 				require.Contains(t, found[group], name, group)
@@ -89,36 +89,33 @@ func TestTranslation(t *testing.T) {
 
 // TestMeasure: the benchmarks of two builds.
 func TestMeasure(t *testing.T) {
-	o := &publication{rounds: 2, layouts: 2, slot: 1}
-	which := results{
+	p := &plan{rounds: 2, layouts: 2, slot: 1}
+	which := times{
 		"64 bytes": {"gdwire tokens, bytes": {}, "cbor Wellformed": {}}, "skip": {"cbor Wellformed": {}},
 	}
-	o.measure(which, t.TempDir(), io.Discard)
-	m := which["64 bytes"]["gdwire tokens, bytes"]
-	require.Equal(t, 64, m.Bytes)
-	require.Len(t, m.Rounds, 4)
-	require.Len(t, m.layouts(o.layouts), 2)
-	o.layouts = 1
-	err := checked.Try(func() { o.measure(results{"64 bytes": {"nobody": {}}}, t.TempDir(), io.Discard) })
+	p.measure(which, t.TempDir(), io.Discard)
+	require.Len(t, which["64 bytes"]["gdwire tokens, bytes"], 4)
+	p.layouts = 1
+	err := checked.Try(func() { p.measure(times{"64 bytes": {"nobody": nil}}, t.TempDir(), io.Discard) })
 	require.EqualError(t, err, "64 bytes: nobody was not measured")
 }
 
 // TestAddTimes: rounds that layouts measured in turns.
 func TestAddTimes(t *testing.T) {
-	m := new(measurement)
-	r := results{"a group": {"m": m}}
+	r := times{"a group": {"m": nil}}
 	for _, line := range []string{"1 5000 ns/op 1000 MB/s", "1 10 ns/op 6 MB/s", "1 7000 ns/op", "1 6 ns/op"} {
-		r.addTimes([]byte("Benchmark/a_group/m-2 " + line + "\nBenchmark/a_group/n-2 1 1 ns/op\nPASS\n"))
+		addTimes(r, []byte("Benchmark/a_group/m-2 "+line+"\nBenchmark/a_group/n-2 1 1 ns/op\nPASS\n"))
 	}
-	require.InDeltaSlice(t, []float64{5000, 10, 7000, 6}, m.Rounds, 1e-6)
-	require.InDeltaSlice(t, []float64{6000, 8}, m.layouts(2), 1e-6)
+	rounds := r["a group"]["m"]
+	require.InDeltaSlice(t, []float64{5000, 10, 7000, 6}, rounds, 1e-6)
+	require.InDeltaSlice(t, []float64{6000, 8}, ofLayouts(rounds, 2), 1e-6)
 }
 
 func TestBenchNumbers(t *testing.T) {
 	require.Equal(t, 2.0, quantile([]float64{3, 1, 2}, 0.5))
 	require.Equal(t, 2.5, quantile([]float64{4, 3, 1, 2}, 0.5))
 	require.Equal(t, 1.0, quantile([]float64{1}, 0.75))
-	require.Equal(t, 2.0, ratio(&measurement{Rounds: []float64{2, 100, 6}}, &measurement{Rounds: []float64{1, 1, 3}}))
+	require.Equal(t, 2.0, ratio([]float64{2, 100, 6}, []float64{1, 1, 3}))
 	for ns, want := range map[float64]string{
 		0.5: "0.50 ns", 1: "1.00 ns", 12.34: "12.3 ns", 999: "999 ns", 1000: "1.00 µs", 1.5e6: "1.50 ms", 2e10: "20.0 s",
 	} {
@@ -142,11 +139,11 @@ func TestCountTree(t *testing.T) {
 	if !canCount() {
 		t.Skip("needs valgrind on amd64")
 	}
-	var all [2]results
+	var all [2]counts
 	for i := range all {
 		all[i] = countTree(".", t.TempDir(), "^64 bytes$", false)
-		require.Positive(t, all[i]["64 bytes"]["gdwire tokens, bytes"].median())
-		require.Zero(t, all[i]["64 bytes"]["cbor Wellformed"].median()) // a peer
+		require.Positive(t, all[i]["64 bytes"]["gdwire tokens, bytes"])
+		require.Zero(t, all[i]["64 bytes"]["cbor Wellformed"]) // a peer
 	}
 	var out bytes.Buffer
 	require.Empty(t, compare(&out, all[0], all[1]))
@@ -154,15 +151,15 @@ func TestCountTree(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	countsOf := func(grown, shrunk, same float64) results {
-		r := results{}
+	countsOf := func(grown, shrunk, same float64) counts {
+		r := counts{}
 		for name, n := range map[string]float64{"grown": grown, "shrunk": shrunk, "same": same, "new": grown - 1000} {
-			r.add("g", []string{name}, n)
+			r.set("g", name, n)
 		}
 		return r
 	}
 	for _, c := range []struct {
-		before, now results
+		before, now counts
 		grown       []string
 		out         string
 	}{
@@ -178,8 +175,8 @@ func TestCompare(t *testing.T) {
 		_, rows, _ := strings.Cut(out.String(), "|---|--:|--:|--:|\n")
 		require.Equal(t, c.out, rows)
 	}
-	ofMaps := func(n float64) results {
-		return results{mapGroups[0].name: {"tree": {Rounds: []float64{n}}}}
+	ofMaps := func(n float64) counts {
+		return counts{mapGroups[0].name: {"tree": n}}
 	}
 	require.Empty(t, compare(io.Discard, ofMaps(1000), ofMaps(1029)))
 	require.NotEmpty(t, compare(io.Discard, ofMaps(1000), ofMaps(1031)))
@@ -192,7 +189,7 @@ func TestCompare(t *testing.T) {
 		{[]float64{1100, 1000}, nil},
 		{[]float64{1100, 1100}, []string{"g: grown"}},
 	} {
-		grown := compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() results {
+		grown := compareAgain(io.Discard, countsOf(1000, 1000, 1000), countsOf(1100, 1000, 1000), func() counts {
 			n := c.later[0]
 			c.later = c.later[1:]
 			return countsOf(n, 1000, 1000)
@@ -212,7 +209,7 @@ func TestCountFile(t *testing.T) {
 		}
 		s := &stage{short: true}
 		for _, contender := range g.setup(s) {
-			require.Positive(t, r.Instructions[g.name][contender.name].median(), contender.name)
+			require.Positive(t, r.Instructions[g.name][contender.name], contender.name)
 		}
 		s.close()
 	}
@@ -245,17 +242,17 @@ func madeUp() (r *report, number map[[2]string]float64) {
 	}
 	r = &report{
 		Commit: "abc1234", Machine: machine{Go: "go1", OS: "os", Arch: "arch", CPU: "CPU", Cores: 3}, Peers: []string{"a.b/peer/v2 v2.1.0", "a.b/c v1.0.0"},
-		Layouts: 3, Times: published(false), Instructions: published(true),
+		Layouts: 3, Times: published(false), Instructions: counts{},
 	}
 	for group, contenders := range r.Times {
-		for name, m := range contenders {
+		for name := range contenders {
 			x := next([2]string{group, name})
-			*m = measurement{Bytes: 64, Rounds: []float64{x, x / 2, 2 * x}}
+			contenders[name] = []float64{x, x / 2, 2 * x}
 		}
 	}
-	for group, contenders := range r.Instructions {
-		for name, m := range contenders {
-			m.Rounds = []float64{next([2]string{group, name})}
+	for group, contenders := range published(true) {
+		for name := range contenders {
+			r.Instructions.set(group, name, next([2]string{group, name}))
 		}
 	}
 	return r, number
@@ -300,7 +297,7 @@ func TestPublishMadeUp(t *testing.T) {
 	files := testenv.Must(r.files())(t)
 	require.NoError(t, os.WriteFile(figuresFile, files[figuresFile], 0o600))
 
-	require.NoError(t, publish([]string{"-render"}, io.Discard, io.Discard))
+	require.NoError(t, publish([]string{"-render"}, io.Discard))
 	for name, want := range files {
 		require.True(t, bytes.Equal(want, testenv.Must(os.ReadFile(name))(t)), name)
 	}
@@ -363,18 +360,15 @@ func TestReplaceTable(t *testing.T) {
 // Figures are those of a commit.
 func TestPublishCommit(t *testing.T) {
 	t.Chdir(t.TempDir())
-	o := new(publication)
-	require.EqualError(t, checked.Try(func() { o.commit() }), "no commit of Git")
+	require.EqualError(t, checked.Try(func() { headCommit() }), "no commit of Git")
 	for _, args := range [][]string{
 		{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
 	} {
 		out, err := exec.Command("git", args...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
-	clean := o.commit()
+	clean := headCommit()
 	require.Len(t, clean, 7)
 	require.NoError(t, os.WriteFile("change", nil, 0o600))
-	require.ErrorContains(t, checked.Try(func() { o.commit() }), "?? change")
-	o.dry = true
-	require.Equal(t, clean, o.commit())
+	require.ErrorContains(t, checked.Try(func() { headCommit() }), "?? change")
 }

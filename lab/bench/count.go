@@ -63,7 +63,7 @@ func (o *countOptions) count(out, progress io.Writer) {
 
 	// The commit is counted at the same time.
 	var base sync.WaitGroup
-	var before, now results
+	var before, now counts
 	var failed error
 	base.Go(func() {
 		failed = checked.Try(func() { before = o.countBase(file, filepath.Join(dir, "base"), progress) })
@@ -75,10 +75,8 @@ func (o *countOptions) count(out, progress io.Writer) {
 	if o.write {
 		compare(out, before, now)
 		for g, contenders := range now {
-			for name, m := range contenders {
-				if m.median() == 0 { // a peer
-					contenders[name] = cmp.Or(file.Instructions[g][name], m)
-				}
+			for name, n := range contenders {
+				contenders[name] = cmp.Or(n, file.Instructions[g][name]) // of a peer
 			}
 		}
 		r := newReport()
@@ -86,7 +84,7 @@ func (o *countOptions) count(out, progress io.Writer) {
 		checked.Check(os.WriteFile(countFile, r.encode(), 0o644))
 		return
 	}
-	grown := compareAgain(out, before, now, func() results {
+	grown := compareAgain(out, before, now, func() counts {
 		fmt.Fprintln(progress, "counting again")
 		count()
 		return now
@@ -106,7 +104,7 @@ func canCount() bool {
 // countBase returns the counts to compare with: those of the commit that changed
 // countFile last, made with today's toolchain, or else those in file if they were made
 // with the same toolchain and processor. It returns nil if there are none.
-func (o *countOptions) countBase(file *report, dir string, progress io.Writer) results {
+func (o *countOptions) countBase(file *report, dir string, progress io.Writer) counts {
 	commit := git("log", "-1", "--format=%H", "--", countFile)
 	switch {
 	case commit == "" || git("rev-parse", "--is-shallow-repository") != "false":
@@ -157,7 +155,7 @@ func (r *report) similar() bool {
 
 // countTree builds the bench module in the folder bench and counts the instructions
 // of our contenders, and the peers' if peers is set. The other counts are 0.
-func countTree(bench, dir, run string, peers bool) results {
+func countTree(bench, dir, run string, peers bool) counts {
 	dir = checked.Must(filepath.Abs(filepath.Join(dir, "count")))
 	checked.Check(os.MkdirAll(dir, 0o755))
 	program := filepath.Join(dir, "bench")
@@ -230,12 +228,12 @@ const countedBytes = 256 << 10
 
 // readCounts returns the counts of the contenders in lines, which counting wrote. The profile contains what was executed
 // before the first mark, between two marks, and after the last.
-func readCounts(lines, profile []byte) results {
+func readCounts(lines, profile []byte) counts {
 	var totals []float64
 	for _, m := range regexp.MustCompile(`(?m)^summary: (\d+)$`).FindAllSubmatch(profile, -1) {
 		totals = append(totals, must(strconv.ParseFloat(string(m[1]), 64)))
 	}
-	r := results{}
+	r := counts{}
 	for line := range strings.Lines(string(lines)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		if len(fields) != 3 {
@@ -249,7 +247,7 @@ func readCounts(lines, profile []byte) results {
 			least = slices.Min(totals[1:1+countRounds]) / n // the first is before the first round
 			totals = totals[1+countRounds:]
 		}
-		r.add(fields[0], fields[1:2], math.Round(least))
+		r.set(fields[0], fields[1], math.Round(least))
 	}
 	return r
 }
@@ -264,7 +262,7 @@ const (
 
 // compareAgain returns the contenders that grew too much in now and in two more counts: the runtime adds instructions
 // now and then.
-func compareAgain(out io.Writer, before, now results, again func() results) []string {
+func compareAgain(out io.Writer, before, now counts, again func() counts) []string {
 	grown := compare(out, before, now)
 	for n := 0; n < 2 && len(grown) > 0; n++ {
 		more := compare(out, before, again())
@@ -275,7 +273,7 @@ func compareAgain(out io.Writer, before, now results, again func() results) []st
 
 // compare prints the counts that changed, with their change in percent, and returns
 // the contenders that grew too much. If before is nil, it does nothing.
-func compare(out io.Writer, before, now results) (grown []string) {
+func compare(out io.Writer, before, now counts) (grown []string) {
 	if before == nil {
 		return nil
 	}
@@ -286,7 +284,7 @@ func compare(out io.Writer, before, now results) (grown []string) {
 			most = maxMapGrowth
 		}
 		for _, name := range slices.Sorted(maps.Keys(now[g])) {
-			was, is := before[g][name].median(), now[g][name].median()
+			was, is := before[g][name], now[g][name]
 			change := is/was - 1
 			if was == 0 || is == 0 || math.Abs(change) <= minChange {
 				continue

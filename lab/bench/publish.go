@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,13 +46,15 @@ var pages = []page{
 }
 
 // published returns the contenders in tables whose time is published, or whose instructions are.
-func published(instructions bool) results {
-	r := results{}
+func published(instructions bool) times {
+	r := times{}
 	for _, p := range pages {
 		for _, t := range p.tables {
 			for _, row := range t.rows {
-				if t.instructions == instructions {
-					r.add(row.group, row.names)
+				for _, name := range row.names {
+					if name != "" && t.instructions == instructions {
+						r.set(row.group, name, nil)
+					}
 				}
 			}
 		}
@@ -108,13 +109,13 @@ func (r *report) run() string {
 	rounds := 0
 	for group, contenders := range published(false) {
 		for name := range contenders {
-			m := r.Times[group][name]
-			if m == nil {
+			of := r.Times[group][name]
+			if of == nil {
 				continue // a new row of a table
 			}
-			rounds = len(m.Rounds)
-			middle = append(middle, 100*(quantile(m.Rounds, 0.75)-quantile(m.Rounds, 0.25))/m.median())
-			medians := m.layouts(r.Layouts)
+			rounds = len(of)
+			middle = append(middle, 100*(quantile(of, 0.75)-quantile(of, 0.25))/median(of))
+			medians := ofLayouts(of, r.Layouts)
 			layouts = append(layouts, 100*(slices.Max(medians)/slices.Min(medians)-1))
 		}
 	}
@@ -291,29 +292,31 @@ func textRows() (rows []row) {
 // table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
 // none was.
 func (r *report) table(t *table) string {
-	measured, unit := r.Times, duration
+	unit, measured := duration, func(group, name string) []float64 { return r.Times[group][name] }
 	if t.instructions {
-		measured, unit = r.Instructions, instructions
+		unit, measured = instructions, func(group, name string) []float64 {
+			return slices.DeleteFunc([]float64{r.Instructions[group][name]}, func(n float64) bool { return n == 0 })
+		}
 	}
 	var rows strings.Builder
 	for _, row := range t.rows {
-		ours := measured[row.group][row.names[0]]
-		if ours == nil {
+		ours := measured(row.group, row.names[0])
+		if len(ours) == 0 {
 			continue
 		}
 		texts := make([]string, len(t.columns))
 		for i, name := range row.names {
-			m := measured[row.group][name]
-			if m == nil {
+			of := measured(row.group, name)
+			if len(of) == 0 {
 				continue
 			}
-			texts[i] = unit(m.median() / max(1, row.per))
+			texts[i] = unit(median(of) / max(1, row.per))
 			switch {
 			case t.alone:
-			case m == ours:
+			case i == 0:
 				texts[i] = "**" + texts[i] + "**"
 			default:
-				texts[i] += fmt.Sprintf(" (× %.2g)", ratio(m, ours))
+				texts[i] += fmt.Sprintf(" (× %.2g)", ratio(of, ours))
 			}
 		}
 		fmt.Fprintf(&rows, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
@@ -324,60 +327,35 @@ func (r *report) table(t *table) string {
 	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", t.head, strings.Join(t.columns, " | "), strings.Repeat("|--:", len(t.columns)), rows.String())
 }
 
-// A publication holds the values of the flags of bench publish.
-type publication struct {
-	dry, render     bool
-	rounds, layouts int
-	slot            time.Duration // of a contender in a round
-}
-
 // publish measures what the documents show and writes figuresFile and the tables.
-func publish(args []string, out, progress io.Writer) error {
-	o := &publication{rounds: 11, layouts: 3, slot: 50 * time.Millisecond}
+func publish(args []string, progress io.Writer) error {
 	fs := flag.NewFlagSet("bench publish", flag.ContinueOnError)
-	fs.BoolVar(&o.dry, "dry", false, "measure in one layout, imprecisely, print the tables and write no files; the tree may have changes")
-	fs.BoolVar(&o.render, "render", false, "measure nothing and write the figures of "+figuresFile+" into the documents again")
+	render := fs.Bool("render", false, "measure nothing and write the figures of "+figuresFile+" into the documents again")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	if o.dry {
-		o.layouts, o.rounds, o.slot = 1, 3, 5*time.Millisecond
-	}
-	return checked.Try(func() { o.run(out, progress) })
+	return checked.Try(func() {
+		read := func() (*report, error) { return figures(progress), nil }
+		if *render {
+			read = func() (*report, error) { return readReport(figuresFile) }
+		}
+		files := checked.Must(checked.Must(read()).files())
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			checked.Check(os.WriteFile(name, files[name], 0o644))
+			fmt.Fprintln(progress, "wrote", name)
+		}
+	})
 }
 
-func (o *publication) run(out, progress io.Writer) {
-	var r *report
-	if o.render {
-		r = checked.Must(readReport(figuresFile))
-	} else {
-		r = o.figures(progress)
-	}
-	files := checked.Must(r.files())
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		old, _ := os.ReadFile(name) // not there before the first publication
-		switch {
-		case bytes.Equal(old, files[name]):
-			fmt.Fprintf(progress, "%s is the same\n", name)
-		case o.dry:
-			fmt.Fprintf(progress, "%s would change\n", name)
-		default:
-			checked.Check(os.WriteFile(name, files[name], 0o644))
-			fmt.Fprintf(progress, "wrote %s\n", name)
-		}
-	}
-	if o.dry {
-		for _, p := range pages {
-			for _, t := range r.tables(&p) {
-				fmt.Fprintf(out, "\n## %s\n\n%s", t[0], t[1])
-			}
-		}
-	}
+// A plan tells how times are measured: in how many rounds of how many builds, each of a slot for a contender.
+type plan struct {
+	rounds, layouts int
+	slot            time.Duration
 }
 
 // figures measures times and instructions of one commit.
-func (o *publication) figures(progress io.Writer) *report {
-	commit := o.commit()
+func figures(progress io.Writer) *report {
+	commit, p := headCommit(), plan{rounds: 11, layouts: 3, slot: 50 * time.Millisecond}
 	if !canCount() {
 		checked.Check(errors.New("counting instructions needs valgrind on amd64"))
 	}
@@ -390,11 +368,11 @@ func (o *publication) figures(progress io.Writer) *report {
 	dir := checked.Must(os.MkdirTemp("", "gdwire-bench"))
 	defer remove(dir)
 	r := newReport()
-	r.Commit, r.Layouts, r.Times = commit, o.layouts, published(false)
-	o.measure(r.Times, dir, progress)
+	r.Commit, r.Layouts, r.Times = commit, p.layouts, published(false)
+	p.measure(r.Times, dir, progress)
 	fmt.Fprintf(progress, "instructions, after %v\n", time.Since(start).Round(time.Second))
 	r.Instructions = countTree(".", dir, published(true).pattern(), true)
-	if now := o.commit(); now != commit {
+	if now := headCommit(); now != commit {
 		checked.Check(fmt.Errorf("the tree has changed meanwhile, and is at %s", now))
 	}
 	fmt.Fprintf(progress, "measured in %v\n", time.Since(start).Round(time.Second))
@@ -403,20 +381,20 @@ func (o *publication) figures(progress io.Writer) *report {
 
 // measure measures the times of contenders: of several builds of the benchmarks, each with its functions in another
 // random order, which run in turns, so that changes of the machine's speed affect all alike.
-func (o *publication) measure(which results, dir string, progress io.Writer) {
-	programs := make([]string, o.layouts)
+func (p *plan) measure(which times, dir string, progress io.Writer) {
+	programs := make([]string, p.layouts)
 	for i := range programs {
 		programs[i] = filepath.Join(dir, fmt.Sprint("bench", i+1))
 		output(exec.Command("go", "test", "-c", "-vet=off", fmt.Sprintf("-ldflags=-randlayout=%d", i+1), "-o", programs[i], "."))
 	}
 	bodies := strings.ReplaceAll("-test.bench=^Benchmark$/"+which.pattern(), " ", "_")
-	for layout, program := range slices.Repeat(programs, o.rounds) {
-		fmt.Fprintf(progress, "run %d of %d\n", layout+1, o.rounds*o.layouts)
-		which.addTimes(output(exec.Command(program, "-test.run=^$", bodies, "-test.benchtime="+o.slot.String(), "-test.timeout=1h")))
+	for layout, program := range slices.Repeat(programs, p.rounds) {
+		fmt.Fprintf(progress, "run %d of %d\n", layout+1, p.rounds*p.layouts)
+		addTimes(which, output(exec.Command(program, "-test.run=^$", bodies, "-test.benchtime="+p.slot.String(), "-test.timeout=1h")))
 	}
 	for group, contenders := range which {
-		for name, m := range contenders {
-			if len(m.Rounds) == 0 {
+		for name, rounds := range contenders {
+			if len(rounds) == 0 {
 				checked.Check(fmt.Errorf("%s: %s was not measured", group, name))
 			}
 		}
@@ -424,11 +402,11 @@ func (o *publication) measure(which results, dir string, progress io.Writer) {
 }
 
 // addTimes adds the time of each benchmark in the output of go test, in ns with four digits.
-func (r results) addTimes(output []byte) {
-	all := map[string]*measurement{} // by the names of benchmarks
+func addTimes(r times, output []byte) {
+	all := map[string][2]string{} // groups and names, by the names of benchmarks
 	for group, contenders := range r {
-		for name, m := range contenders {
-			all["/"+strings.ReplaceAll(group+"/"+name, " ", "_")] = m
+		for name := range contenders {
+			all["/"+strings.ReplaceAll(group+"/"+name, " ", "_")] = [2]string{group, name}
 		}
 	}
 	for lines := benchfmt.NewReader(bytes.NewReader(output), ""); lines.Scan(); {
@@ -436,23 +414,20 @@ func (r results) addTimes(output []byte) {
 		if !ok {
 			continue
 		}
-		m := all[processors.ReplaceAllString(string(line.Name), "")]
-		if m == nil {
-			continue
+		if of, ok := all[processors.ReplaceAllString(string(line.Name), "")]; ok {
+			sec, _ := line.Value("sec/op")
+			ns := must(strconv.ParseFloat(fmt.Sprintf("%.4g", 1e9*sec), 64))
+			r.set(of[0], of[1], append(r[of[0]][of[1]], ns))
 		}
-		sec, _ := line.Value("sec/op")
-		speed, _ := line.Value("B/s")
-		m.Bytes = int(math.Round(sec * speed))
-		m.Rounds = append(m.Rounds, must(strconv.ParseFloat(fmt.Sprintf("%.4g", 1e9*sec), 64)))
 	}
 }
 
 // processors matches the end of a benchmark's name.
 var processors = regexp.MustCompile(`-\d+$`)
 
-// commit returns the short hash of the commit of a tree without changes.
-func (o *publication) commit() string {
-	if changes := git("status", "--porcelain"); changes != "" && !o.dry {
+// headCommit returns the short hash of the commit of a tree without changes.
+func headCommit() string {
+	if changes := git("status", "--porcelain"); changes != "" {
 		checked.Check(fmt.Errorf("figures are those of a commit, and the tree has changes:\n%s", changes))
 	}
 	commit := git("log", "-1", "--format=%h")
