@@ -568,9 +568,9 @@ func WithPlaces(c *save.Content, err error) error {
 // elsewhere returns the paths to values by the steps of a path, with others between the first n of them, in any packet. The elements
 // of an array are one path. If more than three are found, those in all packets are one, and the last is "others" if there are more.
 func elsewhere(c *save.Content, path text.Path, n int) []string {
-	const most, tried = 3, 8
+	const most, tried, keys = 3, 8, 10_000
 	var one, inEach []string
-	same := false // without other steps, which are not looked for then
+	same, meant := false, 0 // without other steps, which are not looked for then; the number of keys
 	add := func(all *[]string, found text.Path) {
 		if s := found.String(); len(*all) < tried && !slices.Contains(*all, s) {
 			*all = append(*all, s)
@@ -580,10 +580,11 @@ func elsewhere(c *save.Content, path text.Path, n int) []string {
 	_ = c.Packets(save.Every, func(p *save.Packet) (bool, error) {
 		var inKey, isMeant bool
 		for t, err := range p.AllTokens {
-			if err != nil || len(inEach) == tried {
+			if err != nil || len(inEach) == tried || meant == keys {
 				return false, err
 			}
 			if isMeant {
+				meant++
 				found, err := text.Parse(string(p.AppendPath(nil)))
 				found, ok := path.Within(found, n)
 				if isSame := len(found.Steps) == len(path.Steps); ok && err == nil && (isSame || !same) {
