@@ -255,7 +255,7 @@ func bytesOf(c *save.Content, at text.Path, opener *explain.Opener) (b spanBytes
 	return b
 }
 
-// spansOf returns the innermost spans, with their bytes before the edit. A large content is not read again.
+// spansOf returns the spans with their bytes before the edit, the innermost first. A large content is not read again.
 func (k *checker) spansOf(c *save.Content) (all []span) {
 	const most = 64
 	if c.Size > save.MaxHeld && !k.inBytes {
@@ -270,6 +270,7 @@ func (k *checker) spansOf(c *save.Content) (all []span) {
 
 // follow returns the value that follows from the spans after the edit, and reports whether there is one.
 func (s *suspect) follow(spans []span) (v text.Value, follows bool, err error) {
+	const leastSize, leastSum = 32, 1 << 16 // of a packet: small values have the size of something else by chance
 	v = s.Value
 	for i := range spans {
 		sp := &spans[i]
@@ -278,11 +279,14 @@ func (s *suspect) follow(spans []span) (v text.Value, follows bool, err error) {
 		switch v.Type {
 		case gdwire.TypeInt:
 			at := slices.IndexFunc(sp.was.sizes, func(b []byte) bool { return int64(len(b)) == v.Int })
-			if at >= 0 && at < len(sp.now.sizes) && (isBeside || isPacket && s.isSize && s.path.Packet != sp.path.Packet) {
+			if at >= 0 && at < len(sp.now.sizes) && (isBeside || isPacket && s.isSize && s.path.Packet != sp.path.Packet && v.Int >= leastSize) {
 				if v.Int = int64(len(sp.now.sizes[at])); v.Int != s.Int && !s.isSize {
 					return v, true, fmt.Errorf("the number %d at %v is the size of the bytes at %v, or something else: edit it, too", s.Int, s.path, sp.path)
 				}
 				return v, true, nil
+			}
+			if v.Int > -leastSum && v.Int < leastSum {
+				continue
 			}
 			if sum := explain.Rehash(binary.LittleEndian.AppendUint64(nil, uint64(v.Int)), sp.was.sums, sp.now.sums); sum != nil {
 				v.Int = int64(binary.LittleEndian.Uint64(sum))

@@ -234,10 +234,7 @@ func wrongBits(v, n uint64) float64 {
 	return wrongPrice + price
 }
 
-// gap returns the price of n bytes between bodies.
-func gap(n int) float64 { return gaps()(n) }
-
-// gaps returns gap for many calls.
+// gaps returns a function that returns the price of n bytes between bodies.
 func gaps() func(n int) float64 {
 	const blob, most = 256, 400
 	logs := logs()
