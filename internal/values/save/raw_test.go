@@ -182,5 +182,5 @@ func TestSearchEnds(t *testing.T) {
 	}
 	b = append(b, save...)
 	s := opened(t, At(bytes.NewReader(b), int64(len(b))))
-	require.ErrorContains(t, s.Values.Unknown(), "bytes were read as values")
+	require.ErrorContains(t, s.Values.Unknown(), "ended at offset")
 }

@@ -34,7 +34,7 @@ type finder struct {
 const (
 	inside    = 16 // bytes of a sure body that are searched
 	maxDepth  = 3
-	fewBodies = 4000 // more are chained once
+	fewBodies = 2000 // more are chained once
 	maxLine   = 1 << 10
 	maxLength = 1 << 31
 	maxCut    = 1 << 16 // bytes that a small file can lack
@@ -195,6 +195,7 @@ func (f *finder) learn() {
 	}
 	f.again = len(f.found) + max(every, len(f.found)/2)
 	latest := f.found[max(0, len(f.found)-most):]
+	f.take(perLink * len(latest))
 	row, _ := chain(latest, 0, false, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
 	if len(row) <= mostLearnt {
@@ -333,7 +334,8 @@ func (f *finder) candidates(p int) {
 	for i := n; i < len(f.found); i++ {
 		f.ends[f.found[i].to/64] |= 1 << (f.found[i].to % 64)
 	}
-	if f.take(listing, len(f.found)-n); f.ended != nil && f.depth == 0 {
+	const perBody = 500 // instructions
+	if f.take(perBody * (len(f.found) - n)); f.ended != nil && f.depth == 0 {
 		f.ended.Offset = p
 	}
 }
@@ -547,7 +549,7 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 
 // inner explains a content: quickly if it is one value. If it is that, perhaps after a header, it is in no other format.
 func (f *finder) inner(content []byte) *Parse {
-	f.left[reading] += work[reading].perByte * len(content) // or a small file of much content would not be searched
+	f.addContent(len(content)) // or a small file of much content would not be searched
 	w := f.reader.value(content)
 	isWhole := w.size == len(content) && !w.cut
 	switch {
@@ -609,11 +611,8 @@ func (f *finder) base64(p int) int {
 			if to < len(f.b) && (f.b[to] == '=' || isDigit(f.b[to])) && !isNumber(to) {
 				continue // the text is damaged
 			}
-			if !f.take(unpacking, to-p-skip) {
-				break
-			}
-			content, err := e.AppendDecode(nil, f.b[p+skip:to])
-			if err != nil || !bytes.Equal(e.AppendEncode(nil, content), f.b[p+skip:to]) {
+			content := f.unpacker.text(e, f.b[p+skip:to])
+			if content == nil {
 				continue
 			}
 			s := &Stream{encoding: e}
@@ -662,6 +661,7 @@ func (f *finder) fastlz(p int) {
 	if isLevel2 := b[0] >= 1<<5; len(values) == 0 || isLevel2 && len(content) < FastLZLevel2 {
 		return
 	}
+	f.take(16000) // instructions of told
 	told := f.told(p, max(len(b), len(content)))
 	isTold := func(n int) bool {
 		_, ok := slices.BinarySearch(told, n)
@@ -763,10 +763,11 @@ func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 // unpackFastLZ returns the content of the stream of FastLZ at the start of b, as far as it can be values, with its operations, and
 // the ends of the values.
 func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation, values map[int]float64) {
-	const head, step, start = 1 << 6, 8, 16 // bytes
+	const head, step = 1 << 6, 8  // bytes
+	const start, perByte = 300, 6 // instructions
 	for most, more := head, true; more; most *= step {
-		content, operations = fastlz(b, most)
-		if !f.take(unpacking, start+len(content)) {
+		content, operations = fastlz(b, min(most, int(f.left[searching]/perByte)+1))
+		if !f.take(start + perByte*len(content)) {
 			return nil, nil, nil
 		}
 		values, more = f.valueEnds(content)

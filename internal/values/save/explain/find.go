@@ -20,8 +20,8 @@ type Options struct {
 	Locked       error                                          // set by Find: an encrypted file that cannot be read
 	Ended        *BoundError                                    // set by Find, if a bound ended the search
 
-	general bool    // in tests: records are not read by their pattern
-	hashes  *budget // of arrays, which share it, or nil
+	general bool // in tests: records are not read by their pattern
+	array   bool // the bytes are those of an array, and not of a file, whose compression is known before
 }
 
 // Find returns the cheapest explanation of b, or nil if b contains no values, or is too large a search. The parse
@@ -52,7 +52,7 @@ func newSearch(o *Options, size int) *search {
 }
 
 // An Opener finds the values in PackedByteArrays. All arrays share one budget.
-type Opener struct{ search, hashes *budget }
+type Opener struct{ *budget }
 
 // Open returns the explanation of the bytes of a PackedByteArray, or nil if they contain no whole values for sure. The values are
 // in the format of the value around them.
@@ -61,20 +61,19 @@ func (o *Opener) Open(b []byte, format gdwire.Format) *Parse {
 	if len(b) < least {
 		return nil
 	}
-	if o.search == nil {
-		o.search, o.hashes = newBudget(0), newBudget(0)
+	if o.budget == nil {
+		o.budget = newBudget(0)
 	}
-	o.search.add(len(b))
-	o.hashes.add(len(b))
-	r := newReader(format, o.search)
+	o.add(len(b))
+	r := newReader(format, o.budget)
 	w := r.value(b)
 	r.d.Release()
 	if w.size == len(b) && !w.cut && w.saving >= Enough { // whatever is in the value
 		return &Parse{Format: format, Parts: []Part{{Kind: Value, Bytes: b}}, Saving: w.saving}
 	}
-	s := &search{Options: Options{hashes: o.hashes}, unpacker: newUnpacker(o.search)}
+	s := &search{Options: Options{array: true}, unpacker: newUnpacker(o.budget)}
 	p := s.find(b, []gdwire.Format{format}, 0)
-	if o.search.ended != nil || p == nil || !p.Sure() || p.IsDamaged() {
+	if o.ended != nil || p == nil || !p.Sure() || p.IsDamaged() {
 		return nil
 	}
 	if p.dropCut(&s.Options); p.Err != nil {
@@ -95,22 +94,22 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	if s.ended != nil || len(rows) == 0 {
 		return nil // a part of a search finds parts of a file
 	}
-	const most = 8
+	const most, few = 5, 3 // rows, and of many bodies
 	var all []choice
-	sums := &digests{b: b, budget: s.hashes, known: map[digestKey][]byte{}}
-	if sums.budget == nil {
-		sums.budget = newBudget(len(b))
-	}
-	e := explainer{digests: sums, options: &s.Options, spotsOf: map[gapSpan][]spot{}}
+	e := explainer{digests: &digests{b: b, budget: s.budget, known: map[digestKey][]byte{}}, options: &s.Options, gapsKnown: map[gapSpan]*known{}}
 	for i, r := range rows[:min(len(rows), most)] {
-		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 {
+		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 || i >= few && len(r.bodies) > mostLearnt {
 			break
 		}
 		proved := r.isProved(len(b))
-		if slices.ContainsFunc(rows[:i], r.isSame) || !proved && len(r.bodies) > mostUnproved {
+		if slices.ContainsFunc(rows[:i], r.isSame) || !proved && (len(r.bodies) > mostUnproved || depth > 0) {
 			continue
 		}
 		all = append(all, e.explain(r, all, proved)...)
+	}
+	if s.ended != nil {
+		s.ended.Offset = len(b)
+		return nil
 	}
 	slices.SortStableFunc(all, func(a, b choice) int { return cmp.Compare(b.saving, a.saving) })
 	for _, at := range s.Derive {
@@ -143,7 +142,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 			first.doubtful = true
 		}
 	}
-	if _, secret := first.Secret(); secret == 0 && (sums.ended != nil || first.isQuoted()) {
+	if _, secret := first.Secret(); secret == 0 && (e.unhashed || first.isQuoted()) {
 		first.unsearched = first.odd(s.Keep)
 	}
 	for i, at := range first.starts() { // and in streams
@@ -180,7 +179,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	var known [][2]int
 	for _, format := range formats {
 		r := newReader(format, s.budget)
-		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.hashes != nil}
+		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.array}
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)
 		r.d.Release()
@@ -197,7 +196,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			continue
 		}
 		without := func(not func(*body) bool) {
-			if slices.ContainsFunc(bodies, not) {
+			if slices.ContainsFunc(bodies, not) && s.take(perLink*len(found)) {
 				others, saving := chain(found, len(b), false, not)
 				add(row{format, others, saving})
 			}
@@ -281,6 +280,7 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
 		at = c.to
+		e.ends.add(at)
 	}
 	e.gaps = append(e.gaps, gapSpan{at, len(e.b)})
 	for g := range e.gaps {
@@ -318,7 +318,6 @@ func (e *explainer) checksums() {
 			}
 		}
 	}
-	e.left[hashing] += work[hashing].perByte * len(e.b)
 	seen := map[patternKey]bool{}
 	first := slices.DeleteFunc(slices.Clone(e.places[n:]), func(p place) bool {
 		key := e.key(&p)
@@ -343,7 +342,7 @@ func (e *explainer) group() {
 	e.places = slices.DeleteFunc(e.places, func(p place) bool { return slices.Contains(e.options.Keep, p.at) })
 	for i := range e.places {
 		p := &e.places[i]
-		b := string(e.b[p.at:p.to])
+		b := e.b[p.at:p.to]
 		key := e.key(p)
 		c := patterns[key]
 		if c == nil {
@@ -351,12 +350,13 @@ func (e *explainer) group() {
 			patterns[key] = c
 		}
 		c.n++
-		c.varies = c.varies || c.bytes != b
+		c.varies = c.varies || !bytes.Equal(c.bytes, b)
 		p.pattern = c
 	}
-	for i := range e.texts {
-		p := &e.texts[i]
-		e.byGap[p.gap] = append(e.byGap[p.gap], p)
+	for _, g := range e.learnt {
+		for _, p := range e.known(g).texts {
+			e.byGap[g] = append(e.byGap[g], &p)
+		}
 	}
 	e.places = slices.DeleteFunc(e.places, e.isChance)
 	for i := range e.places {
@@ -418,13 +418,15 @@ func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
 		one, known := e.chosen[g], e.chosen[g] != nil
 		if !known || not != nil && slices.ContainsFunc(all, not) || slices.ContainsFunc(changed, func(p *place) bool { return p.gap == g }) {
 			one = &set{}
-			one.places, one.saving = e.schedule(g, all, not)
+			one.places, one.saving = e.schedule(g, all, not, changed)
 		}
 		if !known {
 			e.chosen[g] = one
 		}
 		out.places, out.saving = append(out.places, one.places...), out.saving+one.saving
 	}
+	const perPlace = 200 // instructions
+	e.take(perPlace * len(out.places))
 	type sized struct {
 		gap, from, to int
 		count         bool
@@ -465,6 +467,9 @@ func (e *explainer) choose() []set {
 			func(q *place) bool { return q.gap == p.gap && q.at < p.to && p.at < q.to || q.pattern == p.pattern },
 		} {
 			all = append(all, e.best(not, nil))
+			if all[len(all)-1].saving <= best.saving-max(doubtfulSize, Doubt*float64(len(e.gaps))) {
+				break // still less without others, too
+			}
 		}
 	}
 	byPattern := map[*pattern][]*place{}
@@ -481,6 +486,9 @@ func (e *explainer) choose() []set {
 		}
 	}
 	for _, c := range others[:min(len(others), 2*most)] {
+		if e.loss(byPattern[c]) > max(doubtfulSize, Doubt*float64(c.n))+againBits*float64(len(tried)+1) {
+			continue
+		}
 		for _, p := range byPattern[c] {
 			p.price -= forced
 		}
@@ -496,6 +504,26 @@ func (e *explainer) choose() []set {
 	highest := all[0].saving
 	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
+}
+
+// loss returns the least that the places of a pattern cost more than what is best for their bytes.
+func (e *explainer) loss(places []*place) (bits float64) {
+	byGap := map[int]float64{}
+	for _, p := range places {
+		for _, sp := range e.windows(p.gap) {
+			if p.at >= sp.from && p.to <= sp.to {
+				best := e.plain[sp.from].best
+				loss := p.price - best[p.to-sp.from].cost + best[p.at-sp.from].cost
+				if least, ok := byGap[p.gap]; !ok || loss < least {
+					byGap[p.gap] = loss
+				}
+			}
+		}
+	}
+	for _, loss := range byGap {
+		bits += loss
+	}
+	return bits
 }
 
 // hasSum reports whether there is a checksum. A sum of bytes is too small to prove anything.
@@ -526,13 +554,8 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 }
 
 // schedule returns the cheapest explanation of a gap by places, and what it saves against the game's own bytes.
-func (e *explainer) schedule(g int, all []*place, not func(*place) bool) (set []*place, saving float64) {
-	const longest = mostPascal + 8 // place
-	parts := []gapSpan{e.gaps[g]}
-	if from, to := parts[0].from, parts[0].to; to-from > 2*(maxGap+longest) { // there are no places in the middle
-		parts = []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
-	}
-	for _, sp := range parts {
+func (e *explainer) schedule(g int, all []*place, not func(*place) bool, changed []*place) (set []*place, saving float64) {
+	for _, sp := range e.windows(g) {
 		var some []*place
 		for _, p := range all {
 			if p.at >= sp.from && p.to <= sp.to {
@@ -541,11 +564,23 @@ func (e *explainer) schedule(g int, all []*place, not func(*place) bool) (set []
 		}
 		w := e.plain[sp.from]
 		if w == nil {
-			w = &plainWindow{own: ownPrices(e.b, sp)}
-			w.cost = w.cheapest(sp, some, func(p *place) bool { return !p.isText })[sp.to-sp.from].cost
+			w = &plainWindow{own: e.known(g).own(e.b, sp)}
+			w.cost = w.cheapest(sp, some, func(p *place) bool { return !p.isText }, 0)[sp.to-sp.from].cost
 			e.plain[sp.from] = w
 		}
-		ends := w.cheapest(sp, some, not)
+		const perByte = 150 // instructions
+		from := 0           // before it, all is as it was
+		if w.best != nil {
+			i := slices.IndexFunc(some, func(p *place) bool { return not != nil && not(p) || slices.Contains(changed, p) })
+			if from = sp.to - sp.from + 1; i >= 0 {
+				from = some[i].to - sp.from
+			}
+		}
+		e.take(perByte * (sp.to - sp.from - from))
+		ends := w.cheapest(sp, some, not, from)
+		if w.best == nil {
+			w.best = ends
+		}
 		n := len(set)
 		for p := sp.to; p > sp.from; {
 			last := &ends[p-sp.from]
@@ -559,17 +594,31 @@ func (e *explainer) schedule(g int, all []*place, not func(*place) bool) (set []
 	return set, saving
 }
 
+// windows returns the parts of a gap that can contain places.
+func (e *explainer) windows(g int) []gapSpan {
+	const longest = mostPascal + 8 // place
+	if from, to := e.gaps[g].from, e.gaps[g].to; to-from > 2*(maxGap+longest) {
+		return []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
+	}
+	return e.gaps[g : g+1]
+}
+
 var widths = [...]int{8, 4, 2, 1}
 
 // A plainWindow is the price of bytes of a gap as the game's own, and of each of their last parts.
 type plainWindow struct {
 	own  [][len(widths)]float64 // by the end
 	cost float64
+	best []ending // with all places
 }
 
-// ownPrices returns the prices of the parts of a gap, by their ends and widths.
-func ownPrices(b []byte, sp gapSpan) [][len(widths)]float64 {
+// own returns the prices of the parts of a window, by their ends and widths.
+func (x *known) own(b []byte, sp gapSpan) [][len(widths)]float64 {
+	if all := x.prices[sp]; all != nil {
+		return all
+	}
 	all := make([][len(widths)]float64, sp.to-sp.from+1)
+	x.prices[sp] = all
 	for i := range all {
 		for k, w := range widths {
 			if all[i][k] = math.Inf(1); w <= i {
@@ -587,11 +636,15 @@ type ending struct {
 	place *place
 }
 
-// cheapest returns the endings for all offsets of a part of a gap. all is in the order of ends.
-func (w *plainWindow) cheapest(sp gapSpan, all []*place, not func(*place) bool) []ending {
+// cheapest returns the endings for all offsets of a part of a gap, those before from as they were. all is in the order of ends.
+func (w *plainWindow) cheapest(sp gapSpan, all []*place, not func(*place) bool, from int) []ending {
 	const rounding = 1e-9
 	ends := make([]ending, sp.to-sp.from+1)
-	for i := 1; i < len(ends); i++ {
+	copy(ends, w.best[:min(from, len(w.best))])
+	for len(all) > 0 && all[0].to < sp.from+from {
+		all = all[1:]
+	}
+	for i := max(from, 1); i < len(ends); i++ {
 		end := &ends[i]
 		end.cost = math.Inf(1)
 		for k, width := range widths {
@@ -731,10 +784,20 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 		}
 	}
 	cuts = slices.Compact(cuts)
-	index := func(at int) int {
-		i, _ := slices.BinarySearch(cuts, at)
-		return i
+	latest := 0
+	index := func(at int) int { // most are near the latest
+		const near = 8
+		from := max(0, latest-near)
+		if to := min(len(cuts), latest+near); cuts[from] < at && cuts[to-1] >= at {
+			latest, _ = slices.BinarySearch(cuts[from:to], at)
+			latest += from
+		} else {
+			latest, _ = slices.BinarySearch(cuts, at)
+		}
+		return latest
 	}
+	const perPart = 100 // instructions
+	e.take(perPart * len(cuts))
 	p.Parts = make([]Part, len(cuts)-1)
 	for i := range p.Parts {
 		p.Parts[i].Bytes = e.b[cuts[i]:cuts[i+1]:cuts[i+1]]

@@ -204,12 +204,13 @@ func Rehash(digest []byte, was, now [][]byte) []byte {
 	return nil
 }
 
-// digests computes checksums of spans of b, each once, within a budget. It ends when a digest or CRC-32 exceeds it.
+// digests computes checksums of spans of b, each once, within a budget.
 type digests struct {
 	*budget
-	b      []byte
-	known  map[digestKey][]byte
-	zeroed []byte // b, for the checksums of files in which they are zeros
+	b        []byte
+	known    map[digestKey][]byte
+	zeroed   []byte // b, for the checksums of files in which they are zeros
+	unhashed bool   // a checksum was not computed
 }
 
 type digestKey struct {
@@ -219,17 +220,17 @@ type digestKey struct {
 
 // hash reports whether n more bytes may be hashed by s.
 func (d *digests) hash(s *sum, n int) bool {
-	const speed = 8
+	const fast, slow = 2, 4 // bytes in an instruction, and instructions for a byte
+	work := int64(n) * slow
 	if s == crc {
-		n /= speed
+		work = int64(n) / fast
 	}
-	if d.left[hashing] < n {
-		if s != plainSum {
-			d.end(hashing)
-		}
+	if d.left[hashing] < work {
+		d.unhashed = d.unhashed || s != plainSum
 		return false
 	}
-	return d.take(hashing, n)
+	d.left[hashing] -= work
+	return true
 }
 
 // of returns the checksum of content, which key identifies, or nil if too many bytes were hashed.

@@ -353,26 +353,24 @@ func TestParseBudget(t *testing.T) {
 	for i := range 5 {
 		values = append(values, saved(t, 200+100*i, i, "Ada Lovelace"))
 	}
-	for k := reading; k < hashing; k++ {
-		for _, mode := range []string{"plain", "zstd", "fastlz"} {
-			b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
-			found := 0
-			for left := 1; left < 1<<20; left += left/4 + 1 {
-				s := newSearch(nil, len(b))
-				s.left[k] = left
-				if e := s.find(b, s.Formats, 0); e != nil {
-					require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
-					found++
-				} else {
-					require.NotNil(t, s.ended)
-				}
+	for _, mode := range []string{"plain", "zstd", "fastlz"} {
+		b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
+		found := 0
+		for left := int64(1); left < work[searching].fixed; left += left/4 + 1 {
+			s := newSearch(nil, len(b))
+			s.left[searching] = left
+			if e := s.find(b, s.Formats, 0); e != nil {
+				require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
+				found++
+			} else {
+				require.NotNil(t, s.ended)
 			}
-			require.NotZero(t, found)
 		}
+		require.NotZero(t, found)
 	}
 }
 
-// TestBounds: a search that reaches a bound finds nothing, and says which, and where it ended.
+// TestBounds: a search that takes too long finds nothing, and says where it ended.
 func TestBounds(t *testing.T) {
 	value := saved(t, 400, 1, "Ada Lovelace")
 	pairs := bytes.Repeat(append(integer(27, 4, false), integer(8, 4, false)...), 1<<16)
@@ -382,18 +380,18 @@ func TestBounds(t *testing.T) {
 	}
 	bomb := pack(t, make([]byte, 40<<20), "gzip")
 	for _, test := range []struct {
-		name, want string
-		before     []byte
+		name   string
+		before []byte
 	}{
-		{"nested values", "bytes were read as values", pairs},
-		{"overlapping values", "bytes were read as values", strings},
-		{"bombs", "bytes were decompressed", bytes.Repeat(bomb, 3)},
+		{"nested values", pairs},
+		{"overlapping values", strings},
+		{"bombs", bytes.Repeat(bomb, 3)},
 	} {
 		o := &Options{}
 		b := slices.Concat([]byte("SAVE"), test.before, value)
 		require.Nil(t, Find(b, o), test.name)
 		require.NotNil(t, o.Ended, test.name)
-		require.Regexp(t, `up to offset \d+ only, after \d+ `+test.want+`; if there are bytes before a value, skip them$`, o.Ended.Error())
+		require.Regexp(t, `ended at offset \d+, because it took too long; if there are bytes before a value, skip them$`, o.Ended.Error())
 		require.Less(t, o.Ended.Offset, len(b)-len(value))
 		require.NotNil(t, Find(value, o), test.name)
 		require.Nil(t, o.Ended, test.name)

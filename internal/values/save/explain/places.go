@@ -26,7 +26,7 @@ type place struct {
 // A pattern is a field at the same place in several gaps.
 type pattern struct {
 	n      int // places
-	bytes  string
+	bytes  []byte
 	varies bool
 	often  bool // the pattern is paid once
 	each   bool // most records have the field
@@ -53,21 +53,23 @@ type blob struct {
 // An explainer explains the gaps between bodies.
 type explainer struct {
 	*digests
-	options  *Options
-	format   gdwire.Format
-	bodies   []*body
-	gaps     []gapSpan
-	blobs    map[int][]blob // by the gap
-	learnt   []int          // gaps that are searched
-	places   []place
-	texts    []place
-	byGap    map[int][]*place
-	inner    map[int][]byte
-	plain    map[int]*plainWindow // by the start
-	chosen   map[int]*set         // the best places of gaps
-	inDigest map[int]bool         // offsets
-	fixed    map[gapSum][]fixedSum
-	spotsOf  map[gapSpan][]spot // of all rows
+	gapsKnown map[gapSpan]*known
+	options   *Options
+	format    gdwire.Format
+	bodies    []*body
+	gaps      []gapSpan
+	blobs     map[int][]blob // by the gap
+	learnt    []int          // gaps that are searched
+	places    []place
+	byGap     map[int][]*place
+	ends      filter // of the bodies
+	inner     map[int][]byte
+	plain     map[int]*plainWindow // by the start
+	chosen    map[int]*set         // the best places of gaps
+	inDigest  map[int]bool         // offsets
+	fixed     map[gapSum][]fixedSum
+	rulesAt   gapSpan // the place of rules
+	rules     []rule
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -308,7 +310,7 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 			return nil
 		}
 		if !e.hash(r.sum, r.to-r.from) || len(e.b) > mostZeroed {
-			e.end(hashing)
+			e.unhashed = true
 			return nil
 		}
 		if e.zeroed == nil {
@@ -333,8 +335,9 @@ const (
 
 // positions calls visit for each offset of a gap to search, which are not those in a blob.
 func (e *explainer) positions(gap int, visit func(p int)) {
+	const perPosition = 600 // instructions
 	g, blobs := e.gaps[gap], e.blobs[gap]
-	for p := g.from; p < g.to; p++ {
+	for p := g.from; p < g.to && e.take(perPosition); p++ {
 		if p == g.from+maxGap && g.to-p > maxGap {
 			p = g.to - maxGap
 		}
@@ -394,11 +397,13 @@ func (e *explainer) findBlobs(gap int) {
 func (e *explainer) sizes(g int) {
 	sp := e.gaps[g]
 	byValue, most := map[uint64][]rule{}, uint64(len(e.b))
+	var any filter
 	add := func(s *span) {
 		if r, ok := e.rule(s, g, sp.from, sp.from); ok {
 			if v, ok := e.asSize(&r, g); ok && v > 0 {
 				byValue[uint64(v)] = append(byValue[uint64(v)], r)
 				most = max(most, uint64(v))
+				any.add(v)
 			}
 		}
 	}
@@ -419,7 +424,16 @@ func (e *explainer) sizes(g int) {
 			add(&span{kind: offset, arg: k, size: 9})
 		}
 	}
+	var moved [3][2]filter // of the sizes of moving, by byStart and byEnd
+	for i := range moving {
+		m := &moving[i]
+		moved[m.byStart+1][m.byEnd+1].add(m.size)
+	}
+	digits := sp.from // where the latest decimal number ends
 	e.positions(g, func(p int) {
+		if p >= digits {
+			digits = e.decimal(g, p, byValue)
+		}
 		for i := range lengths {
 			l := &lengths[i]
 			q := p + l.Width
@@ -430,11 +444,17 @@ func (e *explainer) sizes(g int) {
 			if v == 0 || v > most {
 				continue
 			}
-			for _, r := range byValue[v] {
-				e.addSize(g, p, q, l.Form, l.size, v, r)
+			if any.has(int(v)) {
+				for _, r := range byValue[v] {
+					e.addSize(g, p, q, l.Form, l.size, v, r)
+				}
 			}
 			if l.Width >= lengthSize {
 				e.groups(g, p, q, l.Form, l.size, v)
+			}
+			n := int(v)
+			if !moved[1][0].has(n+q-sp.from) && !moved[0][1].has(n+p-sp.from) && !moved[2][1].has(n-p+sp.from) && !moved[1][1].has(n) {
+				continue
 			}
 			for k := range moving {
 				m := &moving[k]
@@ -447,8 +467,13 @@ func (e *explainer) sizes(g int) {
 			}
 		}
 	})
-	e.decimals(g, byValue)
 }
+
+// A filter tells of most numbers that they are not in a set.
+type filter [1 << 10]bool
+
+func (f *filter) add(n int)      { f[n&(len(f)-1)] = true }
+func (f *filter) has(n int) bool { return f[n&(len(f)-1)] }
 
 // A movingSpan is a span whose size depends on where the field is: it is size for an empty field at the start of the gap.
 type movingSpan struct {
@@ -457,29 +482,36 @@ type movingSpan struct {
 }
 
 // moving returns the span in gap g, and reports whether it can have a size there.
-func (e *explainer) moving(s *span, g int) (m movingSpan, ok bool) {
-	at := e.gaps[g].from
-	size := func(p, q int) int {
-		r, _ := e.rule(s, g, p, q)
-		n, isSize := e.asSize(&r, g)
-		ok = isSize
-		return n
+func (e *explainer) moving(s *span, g int) (movingSpan, bool) {
+	m := movingSpan{span: s}
+	switch s.kind {
+	case before, beforeFirst:
+		m.byStart = 1
+	case restItself:
+		m.byStart = -1
+	case rest, restAfter, restAndGap, toEnd, toEndAfter:
+		m.byEnd = -1
 	}
-	m = movingSpan{span: s, size: size(at, at)}
-	m.byStart, m.byEnd = size(at+1, at)-m.size, size(at, at+1)-m.size
+	at := e.gaps[g].from
+	r, _ := e.rule(s, g, at, at)
+	var ok bool
+	m.size, ok = e.asSize(&r, g)
 	return m, ok
 }
 
 // groups adds the number v from p to q as the size of several bodies, and a checksum of these after it.
 func (e *explainer) groups(g, p, q int, form Form, formBits float64, v uint64) {
 	const bits = 7 // and where the group ends
-	if g+1 >= len(e.bodies) {
+	if g+1 >= len(e.bodies) || int(v) < e.bodies[g+1].to-q-groupSums[len(groupSums)-1] {
 		return
 	}
 	others := e.bodies[g+1:]
 	for _, skip := range groupSums {
 		from := q + skip
 		to := from + int(v)
+		if !e.ends.has(to) {
+			continue
+		}
 		k, ok := slices.BinarySearchFunc(others, to, func(c *body, to int) int { return c.to - to })
 		if !ok || from > e.bodies[g].from {
 			continue
@@ -524,32 +556,25 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: plain, bits: bits, again: again})
 }
 
-// decimals adds the decimal numbers in a gap that are equal to a size, and the texts after their lengths.
-func (e *explainer) decimals(g int, byValue map[uint64][]rule) {
+// decimal adds the decimal number at p if it is equal to a size, and returns where its digits end, or p.
+func (e *explainer) decimal(g, p int, byValue map[uint64][]rule) int {
 	const least, most = 2, 10
-	sp := e.gaps[g]
+	to := e.gaps[g].to
 	isDecimal := func(i int) bool { return e.b[i] >= '0' && e.b[i] <= '9' }
-	until := sp.from
-	e.positions(g, func(p int) {
-		e.pascal(g, p)
-		if p < until {
-			return
-		}
-		q, v := p, uint64(0)
-		for q < sp.to && q-p < most && isDecimal(q) {
-			v = v*10 + uint64(e.b[q]-'0')
-			q++
-		}
-		until = max(q, p)
-		if q-p < least || e.b[p] == '0' || q < sp.to && isDecimal(q) {
-			return
-		}
-		for _, r := range byValue[v] {
-			bits := e.sizeBits(&r, g, 0) + fieldPrice + decimalPrice
-			plain := min(letter*float64(q-p), number(v)+4)
-			e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits, again: e.isFramed(&r, g)})
-		}
-	})
+	q, v := p, uint64(0)
+	for q < to && q-p < most && isDecimal(q) {
+		v = v*10 + uint64(e.b[q]-'0')
+		q++
+	}
+	if q-p < least || e.b[p] == '0' || q < to && isDecimal(q) {
+		return q
+	}
+	for _, r := range byValue[v] {
+		bits := e.sizeBits(&r, g, 0) + fieldPrice + decimalPrice
+		plain := min(letter*float64(q-p), number(v)+4)
+		e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits, again: e.isFramed(&r, g)})
+	}
+	return q
 }
 
 // pascalSize returns the size of the text after its length at the start of b, or 0 if there is none.
@@ -561,33 +586,30 @@ func pascalSize(b []byte, length Form) int {
 	return int(n)
 }
 
-// pascal adds the text after its length at p, which is the game's own. It ends where its length says.
-func (e *explainer) pascal(g, p int) {
-	for i := range lengths {
-		l := &lengths[i]
-		if q := p + l.Width; q <= e.gaps[g].to {
-			if n := pascalSize(e.b[p:e.gaps[g].to], l.Form); n > 0 {
-				bits := fieldPrice + l.bits + pascalBits*float64(n)
-				e.texts = append(e.texts, place{at: p, to: q + n, gap: g, isText: true, bits: bits, price: bits})
-			}
-		}
-	}
-}
-
 // A spot is bytes of a gap that can be a checksum.
 type spot struct {
-	at, to, size int
-	form         Form
-	random       bool
+	at, to int
+	form   Form
+	random bool
 }
 
-// spots returns the spots of a gap.
-func (e *explainer) spots(g int) []spot {
+// A known is what the bytes of a gap can be in any row.
+type known struct {
+	spots [len(forms)][]spot // by the size of the checksum
+	texts []place            // after their lengths, which are the game's own and end where these say
+
+	prices map[gapSpan][][len(widths)]float64 // of windows, see own
+}
+
+// known returns what is known of a gap.
+func (e *explainer) known(g int) *known {
 	sp := e.gaps[g]
-	all, known := e.spotsOf[sp]
-	if known {
+	all := e.gapsKnown[sp]
+	if all != nil {
 		return all
 	}
+	all = &known{prices: map[gapSpan][][len(widths)]float64{}}
+	e.gapsKnown[sp] = all
 	e.positions(g, func(p int) {
 		hexRun := 0
 		for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
@@ -613,22 +635,27 @@ func (e *explainer) spots(g int) []spot {
 				case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
 				case form.Text == 0 && (!isNumber || form.Width > size && binary.LittleEndian.Uint32(e.b[p+size:]) != 0):
 				default:
-					all = append(all, spot{p, q, size, form, random || form.Text != 0})
+					all.spots[size] = append(all.spots[size], spot{p, q, form, random || form.Text != 0})
+				}
+			}
+		}
+		for i := range lengths {
+			l := &lengths[i]
+			if q := p + l.Width; q <= sp.to {
+				if n := pascalSize(e.b[p:sp.to], l.Form); n > 0 {
+					bits := fieldPrice + l.bits + pascalBits*float64(n)
+					all.texts = append(all.texts, place{at: p, to: q + n, isText: true, bits: bits, price: bits})
 				}
 			}
 		}
 	})
-	e.spotsOf[sp] = all
 	return all
 }
 
 // sums adds the places in a gap that are equal to a checksum of a class, numbers in bytes that are no digest; with fixed set, of
 // spans that are the same for the whole gap, which need few hashes.
 func (e *explainer) sums(g int, class sumClass, fixed bool) {
-	spots := e.spots(g)
-	if len(spots) == 0 {
-		return
-	}
+	const perSpot = 10 // instructions
 	known := map[int]bool{}
 	for i := range e.places {
 		switch p := &e.places[i]; {
@@ -645,17 +672,32 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 		if s.class() != class {
 			continue
 		}
+		spots := e.known(g).spots[s.size]
+		if len(spots) == 0 || !e.take(perSpot*len(spots)) {
+			continue
+		}
+		var digests []fixedSum
+		var firsts [256]bool // bytes of these
+		if fixed {
+			digests = e.fixedSums(g, s)
+			for i := range digests {
+				for _, form := range forms[s.size] {
+					if d := digests[i].digest; d != nil {
+						firsts[form.digest(d)[0]] = true
+					}
+				}
+			}
+		}
 		for i := range spots {
 			x := &spots[i]
-			if x.size != s.size || !x.random && s != plainSum || e.inDigest[x.at] || class != digest && known[x.at] {
+			if fixed && !firsts[e.b[x.at]] || !x.random && s != plainSum || e.inDigest[x.at] || class != digest && known[x.at] {
 				continue
 			}
 			n := len(e.places)
-			if fixed {
-				for _, c := range e.fixedSums(g, s) {
-					e.addSum(&c.rule, c.digest, g, x.at, x.to, x.form)
-				}
-			} else {
+			for i := range digests {
+				e.addSum(&digests[i].rule, digests[i].digest, g, x.at, x.to, x.form)
+			}
+			if !fixed {
 				e.movingSums(g, x, s)
 			}
 			if len(e.places) > n && class == digest {
@@ -669,21 +711,45 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 
 // movingSums adds the spot if it is a checksum of a span that depends on where the field is.
 func (e *explainer) movingSums(g int, x *spot, s *sum) {
+	const perRule = 60 // instructions
+	if e.unhashed && e.left[hashing] < 2*int64(len(e.b)) {
+		return
+	}
+	rules := e.movingRules(g, x.at, x.to)
+	e.take(perRule * len(rules))
+	for i := range rules {
+		rules[i].sum = s
+		e.addSum(&rules[i], e.digest(&rules[i], x.at, x.to), g, x.at, x.to, x.form)
+	}
+}
+
+// movingRules returns the rules of the spans that depend on where a field is, for one from p to q.
+func (e *explainer) movingRules(g, p, q int) []rule {
 	const most, small = 48, 64 << 10
-	if e.isLikely(g, x.at, x.to) {
+	if e.rulesAt == (gapSpan{p, q}) {
+		return e.rules
+	}
+	e.rulesAt, e.rules = gapSpan{p, q}, e.rules[:0]
+	add := func(s *span) {
+		if r, ok := e.rule(s, g, p, q); ok {
+			e.rules = append(e.rules, r)
+		}
+	}
+	if e.isLikely(g, p, q) {
 		for i := range spans {
-			if !spans[i].isFixedSum() {
-				e.sum(&spans[i], g, x.at, x.to, s, x.form)
+			if s := &spans[i]; s.sum > 0 && !s.isFixedSum() {
+				add(s)
 			}
 		}
 	}
 	if g == len(e.bodies) || len(e.b) >= small {
-		return
+		return e.rules
 	}
-	before := e.bodies[g].from - x.to
+	before := e.bodies[g].from - q
 	for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
-		e.sum(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))}, g, x.at, x.to, s, x.form)
+		add(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))})
 	}
+	return e.rules
 }
 
 // isMagic reports whether bytes are upper-case letters and digits, with which many files begin.
@@ -730,17 +796,6 @@ func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
 	}
 	e.fixed[gapSum{g, s}] = all
 	return all
-}
-
-// sum adds the place if it is a checksum of a span.
-func (e *explainer) sum(of *span, g, p, q int, s *sum, form Form) {
-	if of.sum == 0 {
-		return
-	}
-	if r, ok := e.rule(of, g, p, q); ok {
-		r.sum = s
-		e.addSum(&r, e.digest(&r, p, q), g, p, q, form)
-	}
 }
 
 // addSum adds the place if it is the digest of a rule.

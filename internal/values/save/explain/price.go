@@ -16,38 +16,29 @@ import (
 
 // Prices of all parts in bits, and the budget of work that a search may do.
 
-// A bound is a kind of work.
+// A bound is a kind of work, counted in about as many instructions.
 type bound uint8
 
 const (
-	reading   bound = iota // bytes read as values
-	unpacking              // bytes of streams, compressed or in base64
-	listing                // bodies
-	hashing                // bytes hashed, for each row of bodies
+	searching bound = iota
+	hashing
 	bounds
 )
 
-// work is what a search may do at most: for all inputs, and for each byte.
-var work = [bounds]struct {
-	done           string
-	fixed, perByte int
-}{
-	reading:   {"bytes were read as values", 1 << 17, 6},
-	unpacking: {"bytes were decompressed", 4 << 20, 32},
-	listing:   {"values were found", 1 << 21, 0},
-	hashing:   {"bytes were hashed", 4 << 20, 24},
-}
+// work is what a search may do at most: for all inputs, and for each byte of an input and of the contents of streams.
+var work = [bounds]struct{ fixed, perByte int64 }{searching: {14e6, 96}, hashing: {16e6, 48}}
 
 // A budget is the work left, which streams in streams share.
 type budget struct {
-	size  int // of the input
-	left  [bounds]int
+	left  [bounds]int64
+	size  int64 // of the input, and of contents
+	inner int64 // bytes of contents that may still add to it
 	ended *BoundError
 }
 
-// newBudget returns the budget for a number of bytes. With 32 bits it stops to grow at 32 MiB.
+// newBudget returns the budget for a number of bytes.
 func newBudget(size int) *budget {
-	b := &budget{}
+	b := &budget{inner: 2 << 20}
 	for k := range b.left {
 		b.left[k] = work[k].fixed
 	}
@@ -57,36 +48,36 @@ func newBudget(size int) *budget {
 
 // add adds the budget for more bytes.
 func (b *budget) add(size int) {
-	size = min(size, math.MaxInt/64-b.size)
-	b.size += size
+	const packed = 16 // times smaller are streams
+	b.inner += (packed + 1) * int64(size)
+	b.addContent(size)
+}
+
+// addContent adds the budget for the content of a stream, up to those of all that are expected.
+func (b *budget) addContent(size int) {
+	n := min(int64(size), b.inner)
+	b.inner -= n
+	b.size += n
 	for k := range b.left {
-		b.left[k] += work[k].perByte * size
+		b.left[k] += work[k].perByte * n
 	}
 }
 
-// take reports whether there was a budget for n more. If not, the search ends.
-func (b *budget) take(k bound, n int) bool {
-	if b.left[k] -= n; b.left[k] < 0 {
-		b.end(k)
+// take reports whether there was a budget for n more instructions. If not, the search ends.
+func (b *budget) take(n int) bool {
+	if b.left[searching] -= int64(n); b.left[searching] < 0 && b.ended == nil {
+		b.ended = &BoundError{}
 	}
-	return b.left[k] >= 0
+	return b.ended == nil
 }
 
-func (b *budget) end(k bound) {
-	if b.ended == nil {
-		b.ended = &BoundError{Done: work[k].done, Most: work[k].fixed + work[k].perByte*b.size}
-	}
-}
-
-// A BoundError reports that a search reached a bound, and so found nothing: a part of a search would find a part of a file.
+// A BoundError reports that a search took too long, and so found nothing: a part of a search would find a part of a file.
 type BoundError struct {
 	Offset int // from which nothing was searched
-	Most   int
-	Done   string // so often, such as "bytes were read as values"
 }
 
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("values between other bytes were searched up to offset %d only, after %d %s; if there are bytes before a value, skip them", e.Offset, e.Most, e.Done)
+	return fmt.Sprintf("the search for values between other bytes ended at offset %d, because it took too long; if there are bytes before a value, skip them", e.Offset)
 }
 
 // All prices are in bits, and savings are prices of bytes as the game's own less those of their explanation. Payload
@@ -158,9 +149,9 @@ const (
 	enoughBodies = 14 // without the fields
 	enoughInside = 4  // in a stream, which is evidence itself
 	minCut       = 40
-	doubtfulSize = 13   // Doubt for a size of two bytes or more
-	sureSaving   = 100  // a body that saves more is not searched for others
-	muchSaving   = 1000 // nor in another format
+	doubtfulSize = 13  // Doubt for a size of two bytes or more
+	sureSaving   = 100 // a body that saves more is not searched for others
+	muchSaving   = 300 // nor in another format
 )
 
 // number returns the price of a number: twice its size in bits, and three more.
@@ -289,8 +280,6 @@ func newReader(format gdwire.Format, budget *budget) *reader {
 	return &reader{budget: budget, d: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits})}
 }
 
-const readPrice = 16 // bytes that cost as much to read as one more value
-
 // isHeader reports whether b can begin with the header of a value.
 func isHeader(b []byte) bool { return len(b) >= 4 && b[0] < 40 && b[1] == 0 && b[2] < 16 && b[3] == 0 }
 
@@ -315,10 +304,14 @@ func (r *reader) value(b []byte) weighed {
 	if !isHeader(b) {
 		return *w
 	}
-	d := r.d
+	const perValue, perToken, perByte = 500, 200, 4 // instructions
+	d, tokens := r.d, 0
 	d.ResetBytes(b)
-	defer func() { r.budget.take(reading, readPrice+int(d.InputOffset())) }()
-	for at := 0; ; at = w.size {
+	defer func() { r.budget.take(perValue + perToken*tokens + perByte*int(d.InputOffset())) }()
+	for at := 0; ; at, tokens = w.size, tokens+1 {
+		if perToken*int64(tokens) > r.budget.left[searching] {
+			return weighed{}
+		}
 		w.read = at
 		t, err := d.ReadToken()
 		if err != nil {

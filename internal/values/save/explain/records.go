@@ -53,6 +53,9 @@ func (c *body) end() int {
 	return c.to
 }
 
+// perLink is the number of instructions that chain takes for each candidate.
+const perLink = 400
+
 // chain returns the candidates with the highest saving together, and this saving, without the candidates in not. Inside a value,
 // values without lengths follow each other.
 func chain(found []body, size int, inside bool, not func(*body) bool) ([]*body, float64) {
@@ -129,8 +132,11 @@ type costs struct {
 
 // try makes x, the k-th candidate, the one before c if that saves more.
 func (l *link) try(c, x *body, before *link, k int, cost *costs) {
-	g := c.from - x.to
 	t := before.total + c.saving
+	if t+c.frame <= l.total {
+		return
+	}
+	g := c.from - x.to
 	if before.gap == g && g > 0 {
 		t -= sameGap
 	} else {

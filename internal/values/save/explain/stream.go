@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ type unpacker struct {
 	*budget
 	ask    func(fileaccess.Info) (*fileaccess.Key, error) // for the key of encrypted files, or nil
 	known  map[*byte]packed                               // by the first bytes; without Packed for bytes that are no stream
+	texts  map[textKey][]byte                             // the contents of base64 text
 	locked error                                          // of an encrypted file
 	whole  map[*byte]bool                                 // contents that are one value
 
@@ -42,7 +44,28 @@ type unpacker struct {
 }
 
 func newUnpacker(b *budget) *unpacker {
-	return &unpacker{budget: b, known: map[*byte]packed{}, whole: map[*byte]bool{}}
+	return &unpacker{budget: b, known: map[*byte]packed{}, texts: map[textKey][]byte{}, whole: map[*byte]bool{}}
+}
+
+type textKey struct {
+	first    *byte
+	size     int
+	encoding *base64.Encoding
+}
+
+// text returns the content of base64 text, or nil if b is none.
+func (u *unpacker) text(e *base64.Encoding, b []byte) []byte {
+	const perDigit = 16 // instructions
+	key := textKey{&b[0], len(b), e}
+	content, known := u.texts[key]
+	if !known && u.take(perDigit*len(b)) {
+		all, err := e.AppendDecode(nil, b)
+		if err == nil && bytes.Equal(e.AppendEncode(nil, all), b) {
+			content = all
+		}
+		u.texts[key] = content
+	}
+	return content
 }
 
 // isStream reports whether b begins with a signature.
@@ -93,8 +116,8 @@ func (u *unpacker) stream(b []byte) (packed, bool) {
 
 // read is stream for bytes that are not known.
 func (u *unpacker) read(b []byte) (body packed) {
-	const start = 256 // what an attempt costs, in bytes
-	if !u.take(unpacking, start) {
+	const start = 4000 // instructions of an attempt
+	if !u.take(start) {
 		return body
 	}
 	in := bytes.NewReader(b)
@@ -133,7 +156,7 @@ func (u *unpacker) read(b []byte) (body packed) {
 		}
 		err = io.ErrUnexpectedEOF
 		for _, n := range ends {
-			if err != nil && n > 0 && n <= len(b) && u.take(unpacking, n) {
+			if err != nil && n > 0 && n <= len(b) && u.take(n) {
 				end, err = n, u.file(b[:n], &body)
 			}
 		}
@@ -147,7 +170,7 @@ func (u *unpacker) read(b []byte) (body packed) {
 
 // file reads the file of FileAccess in b.
 func (u *unpacker) file(b []byte, body *packed) error {
-	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: int64(max(u.left[unpacking], 1))}}
+	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left[searching]/perUnpacked, 1)}}
 	if u.ask != nil {
 		o.AskKey = func(info fileaccess.Info) (key *fileaccess.Key, err error) {
 			body.key, err = u.ask(info)
@@ -180,11 +203,14 @@ func gdecEnds(b []byte) (ends []int) {
 // maxWindow is the largest window of Zstandard.
 const maxWindow = 8 << 20
 
+// perUnpacked is the number of instructions that a byte of a content takes.
+const perUnpacked = 4
+
 // content reads the content of a stream, up to an error.
 func (u *unpacker) content(r io.Reader) ([]byte, error) {
 	u.out.Reset()
-	_, err := u.out.ReadFrom(io.LimitReader(r, int64(u.left[unpacking])+1))
-	if !u.take(unpacking, u.out.Len()) {
+	_, err := u.out.ReadFrom(io.LimitReader(r, u.left[searching]/perUnpacked+1))
+	if !u.take(perUnpacked * u.out.Len()) {
 		return nil, u.ended
 	}
 	return bytes.Clone(u.out.Bytes()), err
@@ -223,7 +249,7 @@ func (u *unpacker) gcpfEnd(b []byte) int {
 		return 0
 	}
 	block, total := int(binary.LittleEndian.Uint32(b[8:])), int(binary.LittleEndian.Uint32(b[12:]))
-	if block == 0 || total/block >= (len(b)-head)/size || !u.take(unpacking, size*(total/block+1)) {
+	if block == 0 || total/block >= (len(b)-head)/size || !u.take(size*(total/block+1)) {
 		return 0
 	}
 	end := head
@@ -280,7 +306,7 @@ func fastlz(b []byte, most int) (content []byte, all []operation) {
 
 // EndsEarly reports whether other bytes follow the stream with a signature at the start of b.
 func EndsEarly(b []byte) bool {
-	u := newUnpacker(newBudget(math.MaxInt))
+	u := newUnpacker(newBudget(1 << 40))
 	s, ok := u.stream(b)
 	return ok && len(s.Packed) < len(b)
 }

@@ -675,17 +675,25 @@ func (p *Parse) Secret() (offset, size int) {
 
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
+	zeros, high, hex := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // in the bytes before each, and after
+	for i, c := range b {
+		zeros[i+1], high[i+1] = zeros[i], high[i]+int(c>>7)
+		if c == 0 {
+			zeros[i+1]++
+		}
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		if isHex(b[i]) {
+			hex[i] = hex[i+1] + 1
+		}
+	}
 	for _, w := range []int{32, 20, 16} {
 		for _, step := range []int{4, 1} { // aligned ones first
 			for k := 0; k+w <= len(b); k += step {
-				high := 0
-				for _, c := range b[k : k+w] {
-					high += int(c >> 7)
-				}
 				switch {
-				case isRandom(b[k:k+w]) && high >= w/4 && !isText(b[k:k+letterRun]):
+				case zeros[k+w]-zeros[k] <= w/8+1 && high[k+w]-high[k] >= w/4 && !isText(b[k:k+letterRun]):
 					return k, w
-				case k+2*w <= len(b) && !slices.ContainsFunc(b[k:k+2*w], func(c byte) bool { return !isHex(c) }):
+				case hex[k] >= 2*w:
 					return k, 2 * w
 				}
 			}
