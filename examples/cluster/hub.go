@@ -59,6 +59,9 @@ func (h *hub) connect() (err error) {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { h.missed("packets lost", err) }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Print("connected to NATS again") }))
+	if err == nil && !h.nc.IsConnected() {
+		log.Print("waiting for a NATS server, as of -nats")
+	}
 	return err
 }
 
