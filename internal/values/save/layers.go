@@ -385,10 +385,6 @@ func (s *search) around(p *place) (*found, error) {
 		return nil, nil
 	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
-	case v.fits() && hasZerosAfter(e):
-		return nil, nil // CheckZeros finds this damage
-	case v.Unknown() == nil && !isDamaged && p.best.hasValueAt(all, e.Start()):
-		return nil, nil // these are values of the value
 	case len(e.Parts) == 2 && e.Start() == 0 && e.Trailer() == nil:
 		return nil, nil // zeros in place of bytes after the value
 	}
@@ -408,12 +404,6 @@ func (s *search) askKey() func(fileaccess.Info) (*fileaccess.Key, error) {
 		return func(fileaccess.Info) (*fileaccess.Key, error) { return key, nil }
 	}
 	return s.Container.AskKey
-}
-
-// hasZerosAfter reports whether only zeros follow values at the start, as in place of others.
-func hasZerosAfter(e *explain.Parse) bool {
-	last := e.Parts[len(e.Parts)-1]
-	return e.Start() == 0 && last.Kind == explain.Own && len(last.Bytes) >= MinZeros && len(bytes.Trim(last.Bytes, "\x00")) == 0
 }
 
 // runsOut reports whether the last value ends with the content alone: nothing else can be after it.
@@ -436,29 +426,6 @@ func (st *Stack) runsOut() bool {
 	defer d.Release()
 	d.Reset(io.NewSectionReader(st.at, start, st.Size-start))
 	return errors.Is(d.SkipValue(), io.ErrUnexpectedEOF)
-}
-
-// hasValueAt reports whether a value begins at an offset of the content in the first value that is read.
-func (st *Stack) hasValueAt(all []byte, at int) bool {
-	first := 0
-	if st.Framed() {
-		first = lengthSize
-	}
-	if at <= first || at >= len(all) {
-		return false
-	}
-	d := st.NewDecoder()
-	defer d.Release()
-	d.ResetBytes(all[first:])
-	isInside := false // of a text or a packed array
-	for int(d.InputOffset()) < at-first {
-		t, err := d.ReadToken()
-		if err != nil || d.Depth() == 0 {
-			return false
-		}
-		isInside = t.Kind() == gdwire.KindStringChunk && !t.Last() || t.Kind() == gdwire.KindPackedStart || t.Kind() == gdwire.KindChunk
-	}
-	return int(d.InputOffset()) == at-first && !isInside
 }
 
 func offsets(all []int64) (out []int) {
