@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,16 +52,13 @@ type checker struct {
 	opener  explain.Opener
 }
 
-// The places of suspects, beside the keys of the Dictionaries around changed values.
-const (
-	alone  = "alone"  // one of checksumPlaces
-	beside = "beside" // in an Array with a changed value
-)
-
 // check returns a checker with the suspects for values at changed paths: in the containers around these, and at checksumPlaces.
 // Those in the first packet and in packets with changed values are before others.
 func check(c *save.Content, changed iter.Seq[string]) *checker {
-	const few = 16 // values in a file: one of more is a message, and of another one's checksum says nothing
+	const (
+		few  = 16 // values in a file: one of more is a message, and of another one's checksum says nothing
+		role = "suspect"
+	)
 	var tree, other text.Tree
 	add := func(in *text.Tree, at, role string) (p *text.Node, path text.Path) {
 		path, err := text.Parse(at)
@@ -80,11 +78,6 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 			break
 		}
 	}
-	for i := range int64(few + 1) {
-		for _, place := range checksumPlaces {
-			add(&tree, string(text.AppendPacket(nil, i))+place, alone)
-		}
-	}
 	for _, path := range k.changed {
 		for ; !k.around[path.String()]; path = outer(path) {
 			k.around[path.String()] = true
@@ -96,17 +89,30 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 			last := &path.Steps[n-1]
 			k.inBytes = k.inBytes || last.Op == text.Inside
 			for i := int64(0); i < 4 && last.Op == text.Child && last.Key.Type == gdwire.TypeInt; i++ {
-				add(&tree, outer(path).String()+string(text.AppendIndex(nil, i)), beside)
+				add(&tree, outer(path).String()+string(text.AppendIndex(nil, i)), role)
 			}
 		}
 	}
 	k.keyed, _ = add(&other, "keyed", "")
 	k.Walker.Key, k.Walker.Value = k.atKey, k.value
-	_ = Walk(c, &tree, &k.Walker) // the edits found no error
+	Inside(&k.Walker)
+	last, isRow := slices.Max(slices.Collect(maps.Keys(near))), false
+	_ = c.Packets(func(i int64) bool { return i <= few || near[i] }, func(p *save.Packet) (bool, error) {
+		isRow = isRow || p.Index == few
+		for i := 0; i < len(checksumPlaces) && p.Index <= few; i++ {
+			add(&tree, string(text.AppendPacket(nil, p.Index))+checksumPlaces[i], role)
+		}
+		goOn := p.Index < max(few, last)
+		if tree.Root(p.Index) == nil {
+			return goOn, nil
+		}
+		k.Decoder = p.Decoder
+		return goOn, tree.In(p.Index, k.Walk)
+	}) // the edits found no error
 	var far []suspect
 	k.all = slices.DeleteFunc(k.all, func(s suspect) bool {
 		isNear := near[s.path.Packet]
-		if !isNear && tree.Root(few).Hits == 0 {
+		if !isNear && !isRow {
 			far = append(far, s)
 		}
 		return !isNear
@@ -194,9 +200,10 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 	if err != nil || slices.ContainsFunc(k.changed, func(c text.Path) bool { return at.Contains(&c) || c.Contains(&at) }) {
 		return false, nil
 	}
+	isPlace := slices.Contains(checksumPlaces, strings.TrimPrefix(path, string(text.AppendPacket(nil, at.Packet))))
 	s := suspect{Value: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
 	switch n := len(v.Text); {
-	case p.Text == beside, isKeyed && !endsIn(k.key, checksumEnds):
+	case isKeyed && !endsIn(k.key, checksumEnds), !isKeyed && !isPlace:
 	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
 		s.looks = fmt.Sprintf("the number %d at %s looks", v.Int, path)
 	case t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == "":
