@@ -33,6 +33,7 @@ var checksumPlaces = []string{"", "[0]", "[1]", "[0].digest", ".header.digest", 
 // A suspect is a value that can be a size or checksum of edited values.
 type suspect struct {
 	text.Value
+	now    text.Value // after the edit
 	path   text.Path
 	isSize bool   // by its key
 	looks  string // like a checksum: "the number 5 at $.hash looks", or ""
@@ -184,7 +185,7 @@ func (k *checker) isNumber(v int64) bool {
 func (k *checker) value(p *text.Node) (goOn bool, err error) {
 	isKeyed, path := p == k.keyed, k.path
 	if !isKeyed {
-		if path = p.String(); p.Text == "" {
+		if path = p.String(); p.Text == "" { // a changed value
 			return true, nil
 		}
 	}
@@ -201,7 +202,7 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 		return false, nil
 	}
 	isPlace := slices.Contains(checksumPlaces, strings.TrimPrefix(path, string(text.AppendPacket(nil, at.Packet))))
-	s := suspect{Value: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
+	s := suspect{Value: v.Value, now: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
 	switch n := len(v.Text); {
 	case isKeyed && !endsIn(k.key, checksumEnds), !isKeyed && !isPlace:
 	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
@@ -251,12 +252,11 @@ func bytesOf(c *save.Content, at text.Path, opener *explain.Opener) (b spanBytes
 		b.sizes = append([][]byte{encoded}, c.Streams(at.Packet)...)
 	}
 	if v.Type == gdwire.TypePackedByteArray {
-		bytes := encoded[packedHeader:][:v.count]
-		if parse := opener.Open(bytes, c.Decoder.Format); parse != nil {
-			b.sizes = append(b.sizes, parse.Levels()...)
-		} else {
-			b.sizes = append(b.sizes, bytes)
+		levels := [][]byte{encoded[packedHeader:][:v.count]}
+		if parse := opener.Open(levels[0], c.Decoder.Format); parse != nil {
+			levels = parse.Levels()
 		}
+		b.sizes = append(b.sizes, levels...)
 	}
 	b.sums = append(b.sums, b.sizes...)
 	return b
@@ -324,42 +324,33 @@ func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
 		return edited, nil
 	}
 	spans := k.spansOf(c)
-	values := map[string]text.Value{} // those that changed
 	for range most {
 		for i := range spans {
 			spans[i].now = bytesOf(edited, spans[i].path, &k.opener)
 		}
 		var tree text.Tree
+		var values []text.Value
 		for i := range k.all {
 			s := &k.all[i]
 			v, _, err := s.follow(spans)
-			if err != nil {
-				return nil, err
-			}
-			path := s.path.String()
-			was, known := values[path]
-			if !known {
-				was = s.Value
-			}
-			if v.Int != was.Int || v.Text != was.Text {
+			if err == nil && (v.Int != s.now.Int || v.Text != s.now.Text) {
 				_, err = tree.Add(s.path, "")
-				values[path] = v
+				values, s.now = append(values, v), v
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if len(tree.Targets) == 0 {
+		if len(values) == 0 {
 			for i := range k.all {
-				path := k.all[i].path.String()
-				if v, ok := values[path]; ok {
-					p.add(Change{path, v.String(), k.all[i].String()})
+				if s := &k.all[i]; s.now.Int != s.Int || s.now.Text != s.Text {
+					p.add(Change{s.path.String(), s.now.String(), s.String()})
 				}
 			}
 			return edited, nil
 		}
 		e := &editor{content: edited, op: Set, exact: true, source: func(_ *editor, at *text.Node) (operand, error) {
-			return operand{oldValue: oldValue{Value: values[at.String()]}}, nil
+			return operand{oldValue: oldValue{Value: values[at.Number()]}}, nil
 		}}
 		var err error
 		if edited, err = e.edits(new(Plan), e.run(&tree)); err != nil {
