@@ -397,13 +397,13 @@ func (e *explainer) findBlobs(gap int) {
 func (e *explainer) sizes(g int) {
 	sp := e.gaps[g]
 	byValue, most := map[uint64][]rule{}, uint64(len(e.b))
-	var any filter
+	var fixed filter
 	add := func(s *span) {
 		if r, ok := e.rule(s, g, sp.from, sp.from); ok {
 			if v, ok := e.asSize(&r, g); ok && v > 0 {
 				byValue[uint64(v)] = append(byValue[uint64(v)], r)
 				most = max(most, uint64(v))
-				any.add(v)
+				fixed.add(v)
 			}
 		}
 	}
@@ -444,7 +444,7 @@ func (e *explainer) sizes(g int) {
 			if v == 0 || v > most {
 				continue
 			}
-			if any.has(int(v)) {
+			if fixed.has(int(v)) {
 				for _, r := range byValue[v] {
 					e.addSize(g, p, q, l.Form, l.size, v, r)
 				}
