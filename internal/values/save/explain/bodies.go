@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"math"
@@ -91,9 +92,26 @@ func (f *finder) bodies() []body {
 	}
 	f.broken()
 	f.untyped()
-	slices.SortStableFunc(f.found, func(a, b body) int { return a.at - b.at })
+	f.sort()
 	f.weighInside()
 	return f.found
+}
+
+// sort sorts the candidates by where they begin, those of the same offset as they were found. Most are in order.
+func (f *finder) sort() {
+	order := make([]int, len(f.found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(f.found[a].at-f.found[b].at, a-b) })
+	if slices.IsSorted(order) {
+		return
+	}
+	sorted := make([]body, len(order))
+	for i, k := range order {
+		sorted[i] = f.found[k]
+	}
+	f.found = sorted
 }
 
 // weighInside adds what explains the bytes in values: other bodies in their bytes, and after damage, the values that follow it.
@@ -110,7 +128,7 @@ func (f *finder) weighInside() {
 			continue
 		}
 		n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
-		if left -= n; left > 0 {
+		if left -= n; left > 0 && f.take(perLink*n) {
 			from := c.at
 			if c.read > 0 {
 				from = c.end() - 1

@@ -65,7 +65,10 @@ func (b *budget) addContent(size int) {
 
 // take reports whether there was a budget for n more instructions. If not, the search ends.
 func (b *budget) take(n int) bool {
-	if b.left[searching] -= int64(n); b.left[searching] < 0 && b.ended == nil {
+	if b.ended != nil {
+		return false
+	}
+	if b.left[searching] -= int64(n); b.left[searching] < 0 {
 		b.ended = &BoundError{}
 	}
 	return b.ended == nil

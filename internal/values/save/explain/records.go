@@ -54,7 +54,7 @@ func (c *body) end() int {
 }
 
 // perLink is the number of instructions that chain takes for each candidate.
-const perLink = 400
+const perLink = 500
 
 // chain returns the candidates with the highest saving together, and this saving, without the candidates in not. Inside a value,
 // values without lengths follow each other.
