@@ -367,33 +367,39 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 // fillPacked fills dst with elements of the payload and returns their number, and io.EOF at the
 // end of the payload. The elements convert to want, the units of a T.
 func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
-	elem := b.d.payload.elem
-	size := elem.size()
-	memory, direct := wire.AsBytes(dst, elem == want)
+	u := b.d.payload.elem
+	memory, direct := wire.AsBytes(dst, u == want)
 	if direct && b.copyElements(memory, uint64(len(dst))) {
 		return len(dst), nil
 	}
+	return b.fill(len(dst), memory, func(at, n int, data []byte) { wire.Decode(dst[at:at+n], data, u.unit) })
+}
+
+// fill fills n elements that are not all in the buffer, as fillPacked does: their memory, or if this is nil by decode, which
+// decodes some of them.
+func (b bulk) fill(n int, memory []byte, decode func(at, n int, data []byte)) (int, error) {
+	size := b.d.payload.elem.size()
 	total := 0
-	for total < len(dst) {
-		if direct {
-			n, err := b.readDirect(memory[total*size:], false)
-			if total += n / size; err != nil {
+	for total < n {
+		if memory != nil {
+			read, err := b.readDirect(memory[total*size:], false)
+			if total += read / size; err != nil {
 				return total, err
 			}
-			if n > 0 {
+			if read > 0 {
 				continue
 			}
 		}
-		// Padding follows, or fewer bytes than a buffer are left, or dst needs a conversion. The
+		// Padding follows, or fewer bytes than a buffer are left, or the elements need a conversion. The
 		// minimum keeps the product within an int of 32 bits.
-		data, err := b.peek(min(len(dst)-total, 1<<24) * size)
+		data, err := b.peek(min(n-total, 1<<24) * size)
 		if err != nil {
 			return total, err
 		}
-		n := min(len(data)/size, len(dst)-total)
-		wire.Decode(dst[total:total+n], data, elem.unit)
-		b.discard(n * size)
-		total += n
+		some := min(len(data)/size, n-total)
+		decode(total, some, data)
+		b.discard(some * size)
+		total += some
 	}
 	return total, nil
 }
@@ -424,43 +430,55 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		}
 	}
 	b := bulk{d}
-	// Without an open payload, the next value is read.
-	if !b.start() || d.payload.done || d.payload.kind != KindPackedStart {
-		if err := b.startPacked(want); err != nil {
-			return dst, err
-		}
-	}
-	if err := b.checkPacked("AppendPacked", want); err != nil {
+	if err := b.startAppend(want); err != nil {
 		return dst, err
 	}
-	p := &d.payload
-	size := p.elem.size()
 	for {
-		remaining := p.remaining/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
-		if remaining == 0 {                                          // peek closes the array
-			_, err := b.peek(0)
-			if err == io.EOF {
-				b.end()
-				err = nil
-			}
+		n, step, err := b.room(len(dst), cap(dst))
+		if n == 0 {
 			return dst, err
 		}
-		if len(dst) == cap(dst) {
-			// In memory, checkLength found that all elements are there. From a Reader, dst at most
-			// doubles or grows by a chunk, whatever the declared count is.
-			step := remaining
-			if d.src != nil {
-				step = min(remaining, max(len(dst), d.maxChunk/size, 1))
-			}
-			dst = slices.Grow(dst, step)
-		}
-		free := dst[len(dst):cap(dst)]
-		n, err := fillPacked(b, free[:min(remaining, len(free))], want)
+		dst = slices.Grow(dst, step)
+		n, err = fillPacked(b, dst[len(dst):][:min(n, cap(dst)-len(dst))], want)
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
 		}
 	}
+}
+
+// startAppend starts to read the payload for AppendPacked: without an open payload, that of the next value.
+func (b bulk) startAppend(want units) error {
+	if p := &b.d.payload; !b.start() || p.done || p.kind != KindPackedStart {
+		if err := b.startPacked(want); err != nil {
+			return err
+		}
+	}
+	return b.checkPacked("AppendPacked", want)
+}
+
+// room returns the number of remaining elements, and by how many a full slice grows for them. After the last, room closes the
+// array.
+func (b bulk) room(n, capacity int) (remaining, step int, err error) {
+	d := b.d
+	size := d.payload.elem.size()
+	remaining = d.payload.remaining/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
+	if remaining == 0 {                                                 // peek closes the array
+		if _, err = b.peek(0); err == io.EOF {
+			b.end()
+			err = nil
+		}
+		return 0, 0, err
+	}
+	if n == capacity {
+		// In memory, checkLength found that all elements are there. From a Reader, dst at most
+		// doubles or grows by a chunk, whatever the declared count is.
+		step = remaining
+		if d.src != nil {
+			step = min(remaining, max(n, d.maxChunk/size, 1))
+		}
+	}
+	return remaining, step, nil
 }
 
 // startPacked reads the start of the next value, if it is a packed array with elements

@@ -92,21 +92,33 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, f := t.Int(), t.Float()
-	isInt := t.Type() == TypeInt || f == math.Trunc(f) && f >= -1<<63 && f < 1<<63 // whether x is the number
+	x, above, ok := t.integer()
 	v := T(x)
-	ok := isInt && int64(v) == x && (v < 0) == (x < 0)
-	if !isInt && f >= 1<<63 && f < 1<<64 { // fits only unsigned integers of 64 bits
-		v = T(uint64(f))
-		ok = v > 0 && uint64(v) == uint64(f)
-	}
-	if !ok {
-		if !isInt && f != math.Trunc(f) {
-			return 0, d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
-		}
-		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.numberValue(), v))
+	if !ok || int64(v) != x || (v < 0) != (x < 0 && !above) {
+		return 0, d.noInteger(t, v)
 	}
 	return v, d.consumeValue(size)
+}
+
+// integer returns the number of t as 64 bits, which are unsigned if it is above those of an int64, and reports whether it is an
+// integer of 64 bits.
+func (t Token) integer() (x int64, above, ok bool) {
+	f := t.Float()
+	switch {
+	case t.Type() == TypeInt:
+		return t.Int(), false, true
+	case f >= 1<<63 && f < 1<<64:
+		return int64(uint64(f)), true, true
+	}
+	return int64(f), false, f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
+}
+
+// noInteger returns the error for the number of t, which is no integer of the type of v.
+func (d *Decoder) noInteger(t Token, v any) error {
+	if f := t.Float(); t.Type() != TypeInt && f != math.Trunc(f) {
+		return d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
+	}
+	return d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.numberValue(), v))
 }
 
 // ReadFloat reads a float, or an int that a float64 represents exactly, and

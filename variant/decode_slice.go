@@ -505,7 +505,7 @@ func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) err
 		if err := s.chargePacked(v, t.n); err != nil {
 			return err
 		}
-		if !ok {
+		if isPortable && !ok {
 			return readOneByOne[T](s, v, t)
 		}
 		all, err := gdwire.AppendPacked(s.d, all[:0])
@@ -515,7 +515,7 @@ func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) err
 		setView(v, all)
 		return s.bulkError(v, t, err)
 	}
-	if !ok {
+	if isPortable && !ok {
 		return readOneByOne[T](s, v, t)
 	}
 	_, err := gdwire.ReadPacked(s.d, all)
@@ -561,25 +561,35 @@ func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	})
 }
 
+// batch is the number of elements read or written at once, if each is converted.
+const batch = 64
+
 // readBatches reads a packed array into v as a bulkFunc does. Elements are read in batches, and
 // each is stored by set. An error of set is the reason why the element does not fit.
 func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
-	if v.Kind() == reflect.Slice {
+	var some [batch]T
+	read := func(most int) (int, error) { return gdwire.ReadPacked(s.d, some[:most]) }
+	return s.setEach(v, t, read, func(dst reflect.Value, k int) error { return set(dst, &some[k]) })
+}
+
+// setEach does the same: read reads a batch, and set stores one element of it.
+func (s *decoder) setEach(v reflect.Value, t packedStart, read func(most int) (int, error), set func(dst reflect.Value, k int) error) error {
+	isSlice := v.Kind() == reflect.Slice
+	if isSlice {
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 		}
 		v.SetLen(0)
 	}
-	var some [64]T
-	for i := 0; v.Kind() == reflect.Slice || i < v.Len(); {
-		batch := some[:]
-		if v.Kind() != reflect.Slice {
-			batch = batch[:min(len(batch), v.Len()-i)]
+	for i := 0; isSlice || i < v.Len(); {
+		most := batch
+		if !isSlice {
+			most = min(most, v.Len()-i)
 		}
 		before := s.d.InputOffset()
-		n, err := gdwire.ReadPacked(s.d, batch)
+		n, err := read(most)
 		for k := range n {
-			if v.Kind() == reflect.Slice {
+			if isSlice {
 				if i == v.Cap() { // to no more than is charged
 					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, t.n, int64(v.Type().Elem().Size())))
 					reflect.Copy(grown, v)
@@ -587,8 +597,8 @@ func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, 
 				}
 				v.SetLen(i + 1)
 			}
-			if err := set(v.Index(i), &some[k]); err != nil {
-				if v.Kind() == reflect.Slice {
+			if err := set(v.Index(i), k); err != nil {
+				if isSlice {
 					v.SetLen(i)
 				}
 				return s.failElement(t, v.Type().Elem(), before, k, i, err)

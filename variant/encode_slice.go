@@ -331,14 +331,14 @@ func writeBulk[T gdwire.Packable](s *encoder, t gdwire.Type, v reflect.Value) er
 	if err := s.e.BeginPacked(t, int64(v.Len())); err != nil {
 		return err
 	}
-	if ok {
+	if !isPortable || ok {
 		if err := gdwire.WritePacked(s.e, all); err != nil {
 			return err
 		}
 		return s.e.End()
 	}
 	m, _ := componentsOf(v.Type().Elem())
-	var some [64]T
+	var some [batch]T
 	for i, n := 0, v.Len(); i < n; {
 		k := 0
 		for ; k < len(some) && i < n; k, i = k+1, i+1 {

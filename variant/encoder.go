@@ -53,8 +53,6 @@ type mapPairs struct {
 type copiedPairs interface {
 	// fill adds the pairs of m. It returns them as a slice, for elemAt, and their number.
 	fill(m variable) (pairs variable, n int)
-	// setWords sets an order to that of the pairs, whose keys are strings: see the function.
-	setWords(order []sortedKey, cut bool)
 	// empty removes the pairs.
 	empty()
 }

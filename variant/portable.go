@@ -99,6 +99,8 @@ func variableAt[T any](x *T) variable { return reflect.ValueOf(x).Elem() }
 // dataIn returns x, for elemAt.
 func dataIn[T any](x *[]T) variable { return reflect.ValueOf(x).Elem() }
 
+const isPortable = true // see unsafe.go
+
 // viewOf returns the elements of v if v is a []T: see unsafe.go.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Type() == reflect.TypeFor[[]T]() {

@@ -102,6 +102,9 @@ func variableAt[T any](x *T) variable { return unsafe.Pointer(x) }
 // dataIn returns the elements of x, for elemAt.
 func dataIn[T any](x *[]T) variable { return unsafe.Pointer(unsafe.SliceData(*x)) }
 
+// isPortable reports whether viewOf can return false. As a constant, it keeps the code for that out of programs.
+const isPortable = false
+
 // viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
 // must have checked that an element and a T have the same memory layout: as many numbers of the
 // same kind. Packed arrays of a program's own vector types are therefore read and written at the
