@@ -491,6 +491,23 @@ func TestDamageBehindHeaders(t *testing.T) {
 	}
 }
 
+// TestLargeDamage: what is behind damage is no row of records, however much it is.
+func TestLargeDamage(t *testing.T) {
+	var items []any
+	for i := range 3000 {
+		items = append(items, map[string]any{"id": i, "name": fmt.Sprint("item ", i)})
+	}
+	value := must(variant.Marshal(map[string]any{"gold": 5, "items": items}))(t)
+	for _, at := range []int{0, 4, 24, len(value) / 2 &^ 3, len(value)/2&^3 + 4, len(value) - 20} {
+		damaged := slices.Clone(value)
+		damaged[at] = 0xee
+		all := slices.Concat([]byte("SAVE\x02\x00\x00\x00"), binary.LittleEndian.AppendUint32(nil, uint32(len(value))), damaged)
+		st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)
+		require.Equal(t, "after a header of 12 bytes (size at 8, which is written anew)", st.Around(), at)
+		require.Error(t, must(st.Content())(t).checkValues(), at)
+	}
+}
+
 // TestConversions: what a program did to a save that it took for text is undone, and damage.
 func TestConversions(t *testing.T) {
 	value := must(variant.Marshal(map[string]any{"name": "Löve\nlace", "gold": 10, "hp": 200, "list": []any{10, 13, 266}}))(t)

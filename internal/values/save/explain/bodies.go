@@ -129,12 +129,12 @@ func (f *finder) weighInside() {
 		}
 		n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
 		if left -= n; left > 0 && f.take(perLink*n) {
-			from := c.at
+			from := c.at + 1
 			if c.read > 0 {
-				from = c.end() - 1
+				from = c.end()
 			}
-			row, saving := chain(f.found[i:i+n], c.to, c.read > 0, func(x *body) bool {
-				return x.from <= from || x.to > c.to || c.read > 0 && (x.kind != Value || x.length.Width > 0)
+			row, saving := chain(f.found[i:i+n], from, c.to, c.read > 0, func(x *body) bool {
+				return x.from < from || x.to > c.to || c.read > 0 && (x.kind != Value || x.wrong)
 			})
 			c.inside = max(0, saving)
 			c.text = c.text || c.read > 0 && slices.ContainsFunc(row, func(x *body) bool { return x.text })
@@ -214,7 +214,7 @@ func (f *finder) learn() {
 	f.again = len(f.found) + max(every, len(f.found)/2)
 	latest := f.found[max(0, len(f.found)-most):]
 	f.take(perLink * len(latest))
-	row, _ := chain(latest, 0, false, func(c *body) bool { return c.kind == Cut })
+	row, _ := chain(latest, 0, 0, false, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
 	if len(row) <= mostLearnt {
 		return
@@ -447,9 +447,12 @@ func (f *finder) framed(c body, w weighed, length Form, price float64) {
 		}
 		c.saving -= cutPrice
 		rest := uint64(len(f.b) - c.at)
-		if c.to = len(f.b); v > rest {
+		switch c.to = len(f.b); {
+		case v > rest:
 			c.frame += beyondPrice + beyondBits*log(v/rest)
-		} else {
+		case v == rest:
+			c.saving += wholeFile
+		default:
 			c.to = c.at + int(v)
 		}
 	case delta == 0:

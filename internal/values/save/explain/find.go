@@ -187,7 +187,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			return nil
 		}
 		found = slices.DeleteFunc(found, func(c body) bool { return c.length.Width > 0 && slices.Contains(s.Keep, c.from) && depth == 0 })
-		bodies, saving := chain(found, len(b), false, nil)
+		bodies, saving := chain(found, 0, len(b), false, nil)
 		if saving < best-near {
 			continue
 		}
@@ -197,7 +197,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		without := func(not func(*body) bool) {
 			if slices.ContainsFunc(bodies, not) && s.take(perLink*len(found)) {
-				others, saving := chain(found, len(b), false, not)
+				others, saving := chain(found, 0, len(b), false, not)
 				add(row{format, others, saving})
 			}
 		}

@@ -56,9 +56,9 @@ func (c *body) end() int {
 // perLink is the number of instructions that chain takes for each candidate.
 const perLink = 500
 
-// chain returns the candidates with the highest saving together, and this saving, without the candidates in not. Inside a value,
-// values without lengths follow each other.
-func chain(found []body, size int, inside bool, not func(*body) bool) ([]*body, float64) {
+// chain returns the candidates with the highest saving together from an offset to another, and this saving, without the candidates
+// in not. Inside a value, values without lengths follow each other.
+func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
 	const last = 24 // candidates that are tried as the previous one, beside the best before these
 	order := make([]*body, 0, len(found))
 	for i := range found {
@@ -74,8 +74,8 @@ func chain(found []body, size int, inside bool, not func(*body) bool) ([]*body, 
 		cost.row, cost.member = 0, 0
 	}
 	for i, c := range order {
-		links[i] = link{c.saving - cost.gap(c.from), -1, -1, 0}
-		if c.from == 0 {
+		links[i] = link{c.saving - cost.gap(c.from-from), -1, -1, 0}
+		if c.from == from {
 			links[i].total = c.saving
 		}
 		if c.member {
@@ -109,8 +109,8 @@ func chain(found []body, size int, inside bool, not func(*body) bool) ([]*body, 
 			best[i] = best[i-1]
 		}
 		t := links[i].total
-		if c.to < size {
-			t -= cost.gap(size - c.to)
+		if c.to < to {
+			t -= cost.gap(to - c.to)
 		}
 		if t > total {
 			end, total = i, t
@@ -158,7 +158,8 @@ func (l *link) try(c, x *body, before *link, k int, cost *costs) {
 		}
 		rows++
 	}
-	if c.member && g >= containerSize {
+	isFramed := c.kind == Packed || c.kind == Value && c.length.Width > 0 && !c.wrong
+	if c.member && g >= containerSize || !isFramed && x.kind == Cut && x.length.Width == 0 { // a part of what is damaged
 		t -= cost.member
 	}
 	if c.wrong && x.wrong {
