@@ -26,7 +26,7 @@ const (
 )
 
 // work is what a search may do at most: for all inputs, and for each byte of an input and of the contents of streams.
-var work = [bounds]struct{ fixed, perByte int64 }{searching: {14e6, 96}, hashing: {16e6, 48}}
+var work = [bounds]struct{ fixed, perByte int64 }{searching: {14e6, 200}, hashing: {16e6, 48}}
 
 // A budget is the work left, which streams in streams share.
 type budget struct {
