@@ -108,6 +108,16 @@ func TestManyRecords(t *testing.T) {
 		require.Len(t, p.Values(), n, tokens)
 		require.Less(t, s.used(searching), int64(120*len(whole)), tokens)
 	}
+	var small [][]byte
+	for i := range n {
+		small = append(small, testenv.Must(variant.Marshal(fmt.Sprint("text ", i)))(t))
+	}
+	whole := layout{"[", "V", "]"}.build(t, small, "plain")
+	s := newSearch(nil, len(whole))
+	p := s.find(whole, s.Formats, 0)
+	require.NotNil(t, p)
+	require.Len(t, p.Values(), n)
+	require.Less(t, s.used(searching), int64(190*len(whole)))
 }
 
 // used returns the work that was done.
