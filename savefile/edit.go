@@ -490,7 +490,7 @@ func (f *File) repair(err error) error {
 		c, bad := edit.Repair(f.content, end)
 		isWhole = isWhole || bad == nil && c == f.content
 	}
-	if isWhole || errors.As(err, new(*save.ConversionError)) {
+	if isWhole || errors.As(err, new(*save.ConversionError)) || errors.As(err, new(*save.LeftError)) {
 		f.Info.Damage = known
 		return nil
 	}

@@ -74,6 +74,7 @@ func damaged(err error) error {
 	var cut *save.CutError
 	var length *save.LengthError
 	var converted *save.ConversionError
+	var left *save.LeftError
 	switch {
 	case err == nil, errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):
@@ -92,6 +93,8 @@ func damaged(err error) error {
 		return &DamageError{int64(length.Offset), err}
 	case errors.As(err, &converted):
 		return &DamageError{int64(converted.Offset), err}
+	case errors.As(err, &left):
+		return &DamageError{int64(left.Offset), err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamageError{0, err}
 	}

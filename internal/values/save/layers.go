@@ -388,7 +388,12 @@ func (s *search) around(p *place) (*found, error) {
 	case len(e.Parts) == 2 && e.Start() == 0 && e.Trailer() == nil:
 		return nil, nil // zeros in place of bytes after the value
 	}
-	f := &found{layer: &around{e, memory(e.Content(), cmp.Or(p.Err, e.Err))}, bits: e.Saving, all: true, format: &e.Format, records: len(e.Values()) > 1, broken: isBroken && len(e.Values()) == 1}
+	content, err := e.Content(), e.Err
+	isOne := len(e.Values()) == 1
+	if n := wholeValue(content, e.Format); isBroken && isOne && n > 0 && n < len(content) && len(bytes.Trim(content[n:], "\x00")) > 0 {
+		content, err = content[:n], &LeftError{Offset: e.Start() + n, Left: len(content) - n}
+	}
+	f := &found{layer: &around{e, memory(content, cmp.Or(p.Err, err))}, bits: e.Saving, all: true, format: &e.Format, records: !isOne, broken: isBroken && isOne}
 	if isBroken && v.Certainty != recognize.Ambiguous {
 		return f, nil
 	}
@@ -396,6 +401,23 @@ func (s *search) around(p *place) (*found, error) {
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
+}
+
+// A LeftError reports bytes after a value that are in its length: a length or count in the value is damaged.
+type LeftError struct{ Offset, Left int }
+
+func (e *LeftError) Error() string {
+	return fmt.Sprintf("offset %d: the value ends %d bytes before its length says: a length or count in it is damaged", e.Offset, e.Left)
+}
+
+// wholeValue returns the size of the value at the start of b, or 0 if it cannot be read.
+func wholeValue(b []byte, format gdwire.Format) int {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Limits: gdwire.NoLimits, AllowObjects: true})
+	defer d.Release()
+	if d.ResetBytes(b); d.SkipValue() != nil {
+		return 0
+	}
+	return int(d.InputOffset())
 }
 
 // askKey returns a function that returns the key of an encrypted file, or nil if there is no key.

@@ -508,6 +508,33 @@ func TestLargeDamage(t *testing.T) {
 	}
 }
 
+// TestLengthBehindHeader: a wrong length behind a header is damage, and the right one agrees with sizes and checksums around it. Nor is
+// what a wrong count leaves behind a value another value.
+func TestLengthBehindHeader(t *testing.T) {
+	value := must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "gold": 120, "list": []any{"one two", 5}}))(t)
+	framed := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value)
+	sum := md5.Sum(framed)
+	all := slices.Concat([]byte("SAVE\x02\x00\x00\x00"), binary.LittleEndian.AppendUint64(nil, uint64(len(framed))), sum[:], framed)
+	for _, test := range []struct {
+		at   int
+		xor  byte
+		want string
+	}{
+		{32, 1, "offset 32: the length is 105 and the value has 104 bytes: get_var reads null"},
+		{40, 1, "offset 108: the value ends 32 bytes before its length says: a length or count in it is damaged"},
+	} {
+		damaged := slices.Clone(all)
+		damaged[test.at] ^= test.xor
+		st := must(At(bytes.NewReader(damaged), int64(len(damaged))).Open(&OpenOptions{}))(t)
+		require.EqualError(t, st.Err, test.want)
+		if test.at == 32 {
+			var out bytes.Buffer
+			require.NoError(t, st.Write(&out, func(w io.Writer) error { return errOf(w.Write(value)) }))
+			require.Equal(t, all, out.Bytes())
+		}
+	}
+}
+
 // TestConversions: what a program did to a save that it took for text is undone, and damage.
 func TestConversions(t *testing.T) {
 	value := must(variant.Marshal(map[string]any{"name": "Löve\nlace", "gold": 10, "hp": 200, "list": []any{10, 13, 266}}))(t)

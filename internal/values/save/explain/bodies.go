@@ -117,31 +117,32 @@ func (f *finder) sort() {
 // weighInside adds what explains the bytes in values: other bodies in their bytes, and after damage, the values that follow it.
 func (f *finder) weighInside() {
 	left := max(8*fewBodies, 2*len(f.found))
+	chained := func(i, from, to int, damaged bool) (row []*body, saving float64) {
+		n, _ := slices.BinarySearchFunc(f.found[i:], to, func(x body, to int) int { return x.at - to })
+		if left -= n; left > 0 && f.take(perLink*n) {
+			row, saving = chain(f.found[i:i+n], from, to, damaged, func(x *body) bool {
+				return x.from < from || x.to > to || damaged && (x.kind != Value || x.wrong)
+			})
+		}
+		return row, max(0, saving)
+	}
 	var last *body
 	for i := range f.found {
 		c := &f.found[i]
-		if c.read == 0 && (!c.bytes || len(f.found) >= fewBodies) {
-			continue
+		if c.bytes && len(f.found) < fewBodies {
+			_, c.inside = chained(i, c.at+1, c.end(), false)
 		}
-		if last != nil && c.read > 0 && c.at == last.at && c.to == last.to {
+		switch {
+		case c.read == 0:
+			continue
+		case last != nil && c.at == last.at && c.to == last.to && c.read == last.read:
 			c.inside, c.text = last.inside, last.text
-			continue
+		default:
+			row, saving := chained(i, c.end(), c.to, true)
+			c.inside += saving
+			c.text = c.text || slices.ContainsFunc(row, func(x *body) bool { return x.text })
 		}
-		n, _ := slices.BinarySearchFunc(f.found[i:], c.to, func(x body, to int) int { return x.at - to })
-		if left -= n; left > 0 && f.take(perLink*n) {
-			from := c.at + 1
-			if c.read > 0 {
-				from = c.end()
-			}
-			row, saving := chain(f.found[i:i+n], from, c.to, c.read > 0, func(x *body) bool {
-				return x.from < from || x.to > c.to || c.read > 0 && (x.kind != Value || x.wrong)
-			})
-			c.inside = max(0, saving)
-			c.text = c.text || c.read > 0 && slices.ContainsFunc(row, func(x *body) bool { return x.text })
-		}
-		if c.read > 0 {
-			last = c
-		}
+		last = c
 	}
 	for i := range f.found {
 		f.found[i].saving += f.found[i].inside
@@ -537,7 +538,7 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 // isLeft reports whether the bytes after a value can be what is left of it after damage: zeros after those at its end, or a few
 // values, as behind a wrong count.
 func (f *finder) isLeft(from, to int) bool {
-	const most = 256
+	const most = 4 << 10
 	if isZero(f.b[from-nullSize : to]) {
 		return true
 	}

@@ -35,6 +35,11 @@ func Find(b []byte, o *Options) *Parse {
 	if p != nil {
 		p.dropCut(&s.Options)
 		p.correct()
+		if right, err := p.corrected(); err != nil { // sums are of the right length, perhaps
+			if q := newSearch(o, len(right)).find(right, s.Formats, 0); q != nil && !q.IsDamaged() && len(q.Values()) == 1 {
+				q.Rivals, q.Err, p = nil, err, q
+			}
+		}
 	}
 	return p
 }

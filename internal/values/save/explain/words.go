@@ -356,6 +356,19 @@ func (p *Parse) correct() {
 	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
 }
 
+// corrected returns the bytes with the right length of the only value, which is whole, and a LengthError, or nil.
+func (p *Parse) corrected() ([]byte, error) {
+	for i := range p.Parts[:len(p.Parts)-1] {
+		part, value := &p.Parts[i], &p.Parts[i+1]
+		if f := part.Field; f != nil && f.Wrong && f.Form.Width == lengthSize && f.Rule.Sum == nil && f.Rule.From == i+1 && value.Kind == Value && p.bodies() == 1 && p.Err == nil {
+			at, all := p.starts()[i], p.Bytes()
+			copy(all[at:], f.right)
+			return all, &LengthError{Offset: at, Length: int64(f.Form.read(part.Bytes)), Size: int64(len(value.Bytes))}
+		}
+	}
+	return nil, nil
+}
+
 // guessCount finds a number in the header that can be the number of records before the file was cut: more than n.
 func (p *Parse) guessCount(n int, o *Options) {
 	const most = 1 << 20
