@@ -65,7 +65,7 @@ func TestSaveEdits(t *testing.T) {
 		{"type", []Edit{Set("hp", "text")}, "", "savefile: $.hp is of type int and not String; a variant.Raw sets another type"},
 		{"container", []Edit{Set("hp", map[string]int{})}, "", "savefile: $.hp is of type int and not Dictionary; a variant.Raw sets another type"},
 		{"fraction", []Edit{Set("hp", 1.5)}, "", "savefile: $.hp is of type int and not float; a variant.Raw sets another type"},
-		{"missing", []Edit{Set("speed", 2), Set("itms[0]", 1)}, "", "savefile: there is no $.itms[0]; did you mean $.items?"},
+		{"missing", []Edit{Set("speed", 2), Set("itms[0]", 1)}, "", "savefile: there is no $.itms[0]; did you mean '$.items'?"},
 		{"missing element", []Edit{Set("items[4]", 1)}, "", "savefile: there is no $.items[4]"},
 		{"all", []Edit{Set("items", []any{[]int{}, []int{1, 2}}), Set("items[*][0]", 3), Set("bytes[1:]", 9), Delete("items[*][1:]"), Set("$*.hp", 1)},
 			`{"hp": 1, "speed": 1.5, "name": &"Ada", "pos": Vector2(1.0, 2.0), "items": [[3], [3]], "bytes": PackedByteArray("010909"), "floats": Array[float]([1.5])}`, ""},

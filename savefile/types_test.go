@@ -391,7 +391,7 @@ func TestRandomModel(t *testing.T) {
 				from := all[m.IntN(len(all))]
 				var tree text.Tree
 				must(tree.Add(must(text.Parse(at.path))(t), ""))(t)
-				f.content = must(edit.Copy(f.content, must(text.Parse(from.path))(t), &tree))(t).Content()
+				f.content = must(edit.Copy(f.content, must(text.Parse(from.path))(t), &tree, true))(t).Content()
 				at.put(cloned(from.old))
 			}
 			edits++

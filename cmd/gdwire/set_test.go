@@ -196,7 +196,7 @@ func TestCommandSet(t *testing.T) {
 		{"twice", "hp = 1\n.hp = 2", value, nil, "$.hp occurs twice"},
 		{"a value and one in it", "$ = 1\n$.hp = 2", value, nil, "both $ and a value in it are edited"},
 		{"wrong element", "[0] = 1.5", wire(30, 1, 120), nil, "$[0] is of type int, as all in a PackedInt32Array, and not float; write a value such as 120\n"},
-		{"number for text", "[0] = 5", wire(34, 1, "a\x00"), nil, "$[0] is of type String, as all in a PackedStringArray, and not int; text is in quotes: $[0] = \"5\"\n"},
+		{"number for text", "[0] = 5", wire(34, 1, "a\x00"), nil, "$[0] is of type String, as all in a PackedStringArray, and not int; text is in quotes: '$[0] = \"5\"'\n"},
 		{"element out of range", "[0] = 256", wire(29, 4, []byte{1, 2, 3, 4}), nil, "256 does not fit a PackedByteArray"},
 		{"declared otherwise", "$ = Array[float]", wire(0x1001c, 2, 1, 2, 7), nil, "$ is Array[int] and not Array[float]"},
 		{"not of the declared type", "[0] = \"x\"", wire(0x1001c, 2, 1, 2, 7), nil, "engines would not read the edited packet"},

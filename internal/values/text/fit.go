@@ -158,7 +158,7 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 			step := Step{Key: Value{Type: gdwire.TypeString, Text: similar}}
 			similar = string(step.Append([]byte(missing.parent.String())))
 		}
-		text += "; did you mean " + similar + "?"
+		text += "; did you mean " + Operand(similar) + "?"
 	}
 	return &NotFoundError{p.String(), ok, text}
 }
@@ -453,9 +453,13 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 	return v, true
 }
 
-// Loose returns a value of a type from text that is no value but must mean one of the type: a Color by its name or code, or the
-// components of a math type without parentheses.
-func Loose(typed string, t gdwire.Type) (Value, bool) {
+// Loose returns a value of a type from text that is no value but must mean one of the type: a Color by its name or code, the
+// components of a math type without parentheses, or words, as a shell makes them of "words".
+func (e *SyntaxError) Loose(t gdwire.Type) (Value, bool) {
+	typed := e.Text
+	if e.Quoted != "" && (t == gdwire.TypeString || t == gdwire.TypeStringName) {
+		return textOf(typed, t), true
+	}
 	if v, ok := ColorOf(typed); ok && t == gdwire.TypeColor {
 		return v, true
 	}

@@ -42,7 +42,7 @@ func (s *scanner) operand() (v Value) {
 		if e := s.err; e != nil && e.Column == start+1 && strings.HasSuffix(e.Reason, textHint) { // not in a container
 			e.Reason = strings.TrimSuffix(e.Reason, textHint)
 			if after, ok := strings.CutPrefix(s.text[start:], "="); ok {
-				e.Reason += "; with one =: " + strings.TrimSpace(s.text[:start]) + " " + strings.TrimSpace(after)
+				e.Reason += "; with one =: " + Operand(strings.TrimSpace(s.text[:start])+" "+strings.TrimSpace(after))
 			} else {
 				e.Quoted = s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
 			}
@@ -67,6 +67,7 @@ func (s *scanner) change(change string) Value {
 	if v.Change = change; change != "" && !v.isNumber() {
 		s.pos = start
 		s.errorf("%s= takes a number and not %s", change, s.rest())
+		s.err.Quoted = ""
 	}
 	return v
 }

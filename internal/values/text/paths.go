@@ -173,7 +173,9 @@ func (s *scanner) start() (p Path, change string) {
 				op = value[:n] + op
 				value = value[n:]
 			}
-			hint = ": " + path + " " + op + strings.TrimSpace(value)
+			hint = ": " + Operand(path+" "+op+strings.TrimSpace(value))
+		} else if array, call := strings.CutSuffix(path, ".append"); call && s.isNext("(") {
+			hint = ": gdwire add " + Operand(array+"[+] = "+strings.TrimSuffix(s.text[s.pos+1:], ")"))
 		} else if !s.atEnd() {
 			hint = keyHint
 		}

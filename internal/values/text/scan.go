@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ func (e *SyntaxError) Error() string {
 	}
 	hint := ""
 	if e.Quoted != "" {
-		hint = "; text is in quotes: " + e.Quoted
+		hint = "; text is in quotes: " + Operand(e.Quoted)
 	}
 	return fmt.Sprintf("%q, column %d: %s%s", text, e.Column, e.Reason, hint)
 }
@@ -270,6 +271,17 @@ func (s *scanner) escape(dst []byte) []byte {
 		return append(dst, byte(x))
 	}
 	return utf8.AppendRune(dst, rune(x))
+}
+
+// Operand returns an operand of a command as it is typed in a shell: in single quotes, unless it is the same without.
+func Operand(s string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./:+-", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, special) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // AppendQuoted appends s in double quotes.

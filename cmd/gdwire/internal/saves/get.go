@@ -122,7 +122,7 @@ func (g *get) end(s *shell.Stdio, in *open.Input, at *text.Node, near *text.Near
 	each := g.path
 	each.Packet = text.AllPackets
 	if one, err := all.Add(each, ""); err == nil && edit.Walk(c, &all, &text.Walker{}) == nil && one.Hits > at.Hits {
-		s.Infof("other packets contain %s more: get '%v' shows each", humanize.Comma(int64(one.Hits-at.Hits)), each)
+		s.Infof("other packets contain %s more: get %s shows each", humanize.Comma(int64(one.Hits-at.Hits)), text.Operand(each.String()))
 	}
 	return nil
 }

@@ -319,8 +319,11 @@ func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e.open.EditFlags(f)
 	f.EditFlags()
 	f.DryFlag()
-	if op == edit.Set {
+	switch op {
+	case edit.Set:
 		f.BoolVar(&e.force, "force", false, "replace values by values of another type, and edit a file with a checksum that cannot be computed")
+	case edit.Put:
+		f.BoolVar(&e.force, "force", false, "replace a value by one of another type")
 	}
 	return shell.Action{Check: func() error { return e.check(f) }, File: e.run}
 }
@@ -448,7 +451,7 @@ func (e *editor) unquoted() error {
 				all[2] = string(text.AppendQuoted(nil, line))
 			}
 		}
-		return fmt.Errorf("an edit is one operand, in quotes: '%s'", strings.Join(all, " "))
+		return fmt.Errorf("an edit is one operand, in quotes: %s", text.Operand(strings.Join(all, " ")))
 	}
 	return nil
 }
@@ -602,6 +605,7 @@ func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) 
 // withHint returns an error of an edit, with a hint if there is one.
 func (e *editor) withHint(c *save.Content, err error) error {
 	var missing *text.NotFoundError
+	end := e.appends(c, err)
 	switch {
 	case errors.As(err, &missing):
 		hinted := edit.WithPlaces(c, err)
@@ -610,20 +614,48 @@ func (e *editor) withHint(c *save.Content, err error) error {
 		}
 		return hinted
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
-		return shell.Choicef("%w", err)
+		return shell.Choicef("%w%s", err, end)
 	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:
-		return fmt.Errorf("%w; set changes it", err)
-	case e.op == edit.Set:
-		return edit.WithHint(err, "-force sets another type")
+		return fmt.Errorf("%w; set changes it%s", err, end)
+	case e.op == edit.Set, e.op == edit.Put:
+		if err = edit.WithHint(err, "-force sets another type"); end != "" {
+			return fmt.Errorf("%w%s", err, end)
+		}
+		return err
 	}
 	return edit.WithHint(err, "")
+}
+
+// appends returns the hint for the error of a value at the path of an array, which can be meant to get another element, or "".
+func (e *editor) appends(c *save.Content, err error) string {
+	var (
+		wrong  *edit.TypeError
+		exists *edit.ExistsError
+		value  *edit.ValueError
+		at, v  string
+	)
+	switch {
+	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()):
+		at, v = wrong.Path, wrong.Text
+	case errors.As(err, &exists):
+		at, v = exists.Path, exists.Text
+	case errors.As(err, &value) && strings.HasPrefix(value.Err.Text, "+="):
+		at, v = value.Path, value.Err.Text
+	}
+	if at == "" || !edit.CanAdd(c, at+"[+]") {
+		return ""
+	}
+	if e.hasLines() {
+		return "; to append, gdwire add " + text.Operand(at+"[+] = "+strings.TrimSpace(strings.TrimPrefix(v, "+=")))
+	}
+	return "; to append, " + text.Operand(at+"[+]")
 }
 
 // plan returns the plan of the edits in a tree.
 func (e *editor) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
 	switch e.op {
 	case edit.Put:
-		return edit.Copy(c, e.from, tree)
+		return edit.Copy(c, e.from, tree, e.force)
 	case edit.Move:
 		return edit.MoveTo(c, e.from, tree)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -244,17 +243,11 @@ func (p *Program) noCommand(name string, args []string) error {
 	return fmt.Errorf("no command %q", name)
 }
 
-// plain matches arguments that are the same in all shells without quotes.
-var plain = regexp.MustCompile(`^[\w./:+-]+$`)
-
 // commandLine returns the line that runs a command, to type.
 func commandLine(name string, args []string) string {
 	line := "gdwire " + name
 	for _, arg := range args {
-		if !plain.MatchString(arg) {
-			arg = "'" + arg + "'"
-		}
-		line += " " + arg
+		line += " " + text.Operand(arg)
 	}
 	return line
 }

@@ -57,7 +57,7 @@ func (e *editor) setLoose(p *text.Node, wrong *text.SyntaxError) error {
 	if err != nil {
 		return err
 	}
-	if v, ok := text.Loose(p.Text, was.Type); ok {
+	if v, ok := wrong.Loose(was.Type); ok {
 		return e.replace(p, &operand{oldValue: oldValue{Value: v}}, &was, start, elem)
 	}
 	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}

@@ -379,7 +379,7 @@ func TestErrorOffset(t *testing.T) {
 	bad := u32(u32(u32(nil, tArray), 2), 99)
 	for name, read := range map[string]func(*save.Content) error{
 		"edit": func(c *save.Content) error { _, err := plan(c, Set, "$1[1] = 1"); return err },
-		"copy": func(c *save.Content) error { _, err := Copy(c, text.Path{Packet: 1}, new(text.Tree)); return err },
+		"copy": func(c *save.Content) error { _, err := Copy(c, text.Path{Packet: 1}, new(text.Tree), true); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := u32(u32(u32(u32(nil, 8), tInt), 5), len(bad))
@@ -440,7 +440,7 @@ func FuzzEdit(f *testing.F) {
 		testenv.Must(tree.Add(p, value))(t)
 		var plan *Plan
 		if op := Op(how & 3); op == Put {
-			plan, err = Copy(c, text.Path{Packet: int64(how >> 6)}, &tree)
+			plan, err = Copy(c, text.Path{Packet: int64(how >> 6)}, &tree, true)
 		} else {
 			plan, err = Edit(c, op, &tree, how&128 != 0)
 		}
@@ -610,7 +610,7 @@ func TestCopyInside(t *testing.T) {
 		var to, found text.Tree
 		testenv.Must(to.Add(testenv.Must(text.Parse(row.to))(t), ""))(t)
 		testenv.Must(found.Add(testenv.Must(text.Parse(row.to))(t), ""))(t)
-		p := testenv.Must(Copy(c, testenv.Must(text.Parse(row.from))(t), &to))(t)
+		p := testenv.Must(Copy(c, testenv.Must(text.Parse(row.from))(t), &to, true))(t)
 		w := &text.Walker{}
 		w.Value = func(*text.Node) (bool, error) {
 			v := text.Printer{Decoder: w.Decoder}

@@ -203,7 +203,7 @@ func (e *editor) newValue(p *text.Node) (text.Value, error) {
 // that cannot.
 func (e *editor) fit(p *text.Node, v *operand, old *oldValue, elem gdwire.Elem) error {
 	switch {
-	case v.exact:
+	case v.exact && !v.copied:
 		return nil
 	case e.exact || old.Type == gdwire.TypeNil:
 		_, err := e.fitElem(v, elem)
@@ -231,6 +231,9 @@ func (e *editor) fitElem(v *operand, elem gdwire.Elem) (bool, error) {
 func (e *editor) convert(v *operand, fit func(*text.Value) (text.Value, bool)) (bool, error) {
 	whole := v.Value
 	if v.isEncoded() && (v.cut || v.Form == text.Declared) {
+		if v.copied {
+			return false, nil
+		}
 		d := v.decoder()
 		defer d.Release()
 		var err error
@@ -375,7 +378,7 @@ func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
 	for value, t := range all.final {
 		for _, k := range all.taken[t] {
 			if err == nil && k.text == value && e.op == Move {
-				err = &ExistsError{p.String() + k.step}
+				err = &ExistsError{Path: p.String() + k.step}
 			} else if err == nil && k.text == value {
 				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
 			}
@@ -491,7 +494,7 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 	step := t.Step()
 	switch {
 	case t.Hits > 0:
-		return &ExistsError{t.String()}
+		return &ExistsError{t.String(), t.Text}
 	case step.Op != text.Child:
 		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -23,10 +24,10 @@ func AddPath(tree *text.Tree, value string) error {
 }
 
 // AddLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
-// a text that is no value, with the type of the old one.
+// a text that is no value, with the type of the old one, and += of values that there is one.
 func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Step, error) {
 	p, value, err := text.CutLine(line, steps)
-	if op == Set && value != "" && value[0] != '=' {
+	if (op == Set || strings.HasPrefix(value, "+=")) && value != "" && value[0] != '=' {
 		err = nil
 	}
 	if p, err = WholePath(p, err); err == nil {
@@ -58,9 +59,9 @@ func WithHint(err error, other string) error {
 	}
 	var hints []string
 	switch v, failed := text.ParseValue(wrong.Text); {
-	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey():
-		hints = []string{fmt.Sprintf("text is in quotes: %s = %s", wrong.Path, text.AppendQuoted(nil, wrong.Text))}
-	case wrong.Such != "":
+	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey() && v.Type != gdwire.TypeNil:
+		hints = []string{"text is in quotes: " + text.Operand(wrong.Path+" = "+string(text.AppendQuoted(nil, wrong.Text)))}
+	case wrong.Such != "" && wrong.Text != "":
 		hints = []string{"write a value such as " + wrong.Such, other}
 	default:
 		hints = []string{other}
@@ -81,10 +82,16 @@ func Edit(c *save.Content, op Op, tree *text.Tree, exact bool) (*Plan, error) {
 	})
 }
 
-// Copy returns the plan for putting copies of the value at a path at the targets of a tree,
-// replacing any values there.
-func Copy(c *save.Content, from text.Path, to *text.Tree) (*Plan, error) {
-	return planned(c, to, func(c *save.Content) (*editor, error) { return copier(c, Put, from, to) })
+// Copy returns the plan for putting copies of the value at a path at the targets of a tree. A copy in place of a value
+// takes its type, or is a TypeError, unless exact is set.
+func Copy(c *save.Content, from text.Path, to *text.Tree, exact bool) (*Plan, error) {
+	return planned(c, to, func(c *save.Content) (*editor, error) {
+		e, err := copier(c, Put, from, to)
+		if err == nil {
+			e.exact = exact
+		}
+		return e, err
+	})
 }
 
 // copier returns the editor of copies of the value at a path.

@@ -374,7 +374,7 @@ func (e *ValueError) quoted() string {
 	if e.Err.Quoted == "" {
 		return ""
 	}
-	return fmt.Sprintf("; text is in quotes: %s = %s", e.Path, e.Err.Quoted)
+	return fmt.Sprintf("; text is in quotes: %s", text.Operand(e.Path+" = "+e.Err.Quoted))
 }
 
 // Unwrap returns the error of the text.
@@ -473,7 +473,7 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 }
 
 // An ExistsError reports a path to add where there is a value already.
-type ExistsError struct{ Path string }
+type ExistsError struct{ Path, Text string }
 
 func (e *ExistsError) Error() string { return "there is a value at " + e.Path }
 
@@ -565,7 +565,7 @@ func WithPlaces(c *save.Content, err error) error {
 	return err
 }
 
-// elsewhere returns the paths to values by the steps of a path, with others between the first n of them, in any packet. The elements
+// elsewhere returns the paths to values by the steps of a path, with others between the first n of them, in any packet, as operands. The elements
 // of an array are one path. If more than three are found, those in all packets are one, and the last is "others" if there are more.
 func elsewhere(c *save.Content, path text.Path, n int) []string {
 	const most, tried, keys = 3, 8, 10_000
@@ -611,6 +611,9 @@ func elsewhere(c *save.Content, path text.Path, n int) []string {
 	}
 	if len(one) > most {
 		one = append(one[:most], "others")
+	}
+	for i, path := range one {
+		one[i] = text.Operand(path)
 	}
 	return one
 }
