@@ -1,0 +1,173 @@
+package explain
+
+import (
+	"math"
+	"slices"
+)
+
+// The search for checksums between bodies.
+
+// checksums adds the checksums: in the gaps of the first records and the last gap all, and in others those like these.
+func (e *explainer) checksums() {
+	const searched = 4
+	n := len(e.places)
+	for _, step := range []struct {
+		class sumClass
+		fixed bool
+	}{{digest, true}, {quick, true}, {digest, false}, {quick, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
+		for _, g := range e.learnt {
+			if g < searched || g == len(e.bodies) {
+				e.sums(g, step.class, step.fixed)
+			}
+		}
+	}
+	seen := map[patternKey]bool{}
+	first := slices.DeleteFunc(slices.Clone(e.places[n:]), func(p place) bool {
+		key := e.key(&p)
+		was := seen[key]
+		seen[key] = true
+		return was || p.gap == len(e.bodies)
+	})
+	for _, g := range e.learnt {
+		if g >= searched && g < len(e.bodies) {
+			for i := range first {
+				if q, ok := e.at(&first[i], g); ok && string(e.want(&q)) == string(e.b[q.at:q.to]) {
+					e.places = append(e.places, q)
+				}
+			}
+		}
+	}
+}
+
+// sums adds the places in a gap that are equal to a checksum of a class, numbers in bytes that are no digest; with fixed set, of
+// spans that are the same for the whole gap, which need few hashes.
+func (e *explainer) sums(g int, class sumClass, fixed bool) {
+	const perSpot = 10 // instructions
+	known := map[int]bool{}
+	for i := range e.places {
+		switch p := &e.places[i]; {
+		case p.gap != g || p.form.Width < 4:
+		case p.rule.sum == nil:
+			known[p.at] = true
+		case p.rule.sum.class() < class: // those of fewer hashes are none by chance
+			for k := p.at - 3; k < p.to; k++ {
+				known[k] = true
+			}
+		}
+	}
+	for _, s := range sums {
+		if s.class() != class {
+			continue
+		}
+		spots := e.known(g).spots[s.size]
+		if len(spots) == 0 || !e.take(perSpot*len(spots)) {
+			continue
+		}
+		var digests []fixedSum
+		var firsts [256]bool // bytes of these
+		if fixed {
+			digests = e.fixedSums(g, s)
+			for i := range digests {
+				for _, form := range forms[s.size] {
+					if d := digests[i].digest; d != nil {
+						firsts[form.digest(d)[0]] = true
+					}
+				}
+			}
+		}
+		for i := range spots {
+			x := &spots[i]
+			if fixed && !firsts[e.b[x.at]] || !x.random && s != plainSum || e.inDigest[x.at] || class != digest && known[x.at] {
+				continue
+			}
+			n := len(e.places)
+			for i := range digests {
+				e.addSum(&digests[i].rule, digests[i].digest, g, x.at, x.to, x.form)
+			}
+			if !fixed {
+				e.movingSums(g, x, s)
+			}
+			if len(e.places) > n && class == digest {
+				for k := x.at + 1; k < x.to; k++ {
+					e.inDigest[k] = true
+				}
+			}
+		}
+	}
+}
+
+// movingSums adds the spot if it is a checksum of a span that depends on where the field is.
+func (e *explainer) movingSums(g int, x *spot, s *sum) {
+	const perRule = 60 // instructions
+	if e.unhashed && e.left[hashing] < 2*int64(len(e.b)) {
+		return
+	}
+	rules := e.movingRules(g, x.at, x.to)
+	e.take(perRule * len(rules))
+	for i := range rules {
+		rules[i].sum = s
+		e.addSum(&rules[i], e.digest(&rules[i], x.at, x.to), g, x.at, x.to, x.form)
+	}
+}
+
+// movingRules returns the rules of the spans that depend on where a field is, for one from p to q.
+func (e *explainer) movingRules(g, p, q int) []rule {
+	const most, small = 48, 64 << 10
+	if e.rulesAt == (gapSpan{p, q}) {
+		return e.rules
+	}
+	e.rulesAt, e.rules = gapSpan{p, q}, e.rules[:0]
+	add := func(s *span) {
+		if r, ok := e.rule(s, g, p, q); ok {
+			e.rules = append(e.rules, r)
+		}
+	}
+	if e.isLikely(g, p, q) {
+		for i := range spans {
+			if s := &spans[i]; s.sum > 0 && !s.isFixedSum() {
+				add(s)
+			}
+		}
+	}
+	if g == len(e.bodies) || len(e.b) >= small {
+		return e.rules
+	}
+	before := e.bodies[g].from - q
+	for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
+		add(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))})
+	}
+	return e.rules
+}
+
+// isFixedSum reports whether the checksums of the span are fixedSums.
+func (s *span) isFixedSum() bool { return s.fixed && s.kind != file }
+
+// fixedSums returns the checksums of a kind in a gap.
+func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
+	all, known := e.fixed[gapSum{g, s}]
+	if known {
+		return all
+	}
+	for i := range spans {
+		if of := &spans[i]; of.sum > 0 && of.isFixedSum() {
+			if r, ok := e.rule(of, g, e.gaps[g].from, e.gaps[g].from); ok {
+				r.sum = s
+				all = append(all, fixedSum{r, e.digest(&r, 0, 0)})
+			}
+		}
+	}
+	e.fixed[gapSum{g, s}] = all
+	return all
+}
+
+// addSum adds the place if it is the digest of a rule.
+func (e *explainer) addSum(r *rule, d []byte, g, p, q int, form Form) {
+	if d == nil || !form.isDigest(d, e.b[p:q]) {
+		return
+	}
+	bits := fieldPrice + r.sum.bits + r.span.sum
+	if form.Big && form.Width <= mostDigest {
+		bits += bigSum
+	}
+	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: *r, plain: r.sum.plain(form, d), bits: bits})
+}
