@@ -6,6 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
 
@@ -65,8 +66,12 @@ func (s *search) converted(p *place) (*found, error) {
 	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign || v.fits() && p.best.Err == nil {
 		return nil, nil
 	}
-	head := v.Head
-	for !v.Whole && len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
+	return s.undone(p, v.Head, v.Whole, p.best.bits), nil
+}
+
+// undone returns the layer of a conversion, or nil. The head is the start of the bytes, or all.
+func (s *search) undone(p *place, head []byte, whole bool, bits float64) *found {
+	for !whole && len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
 		head = head[:len(head)-1]
 	}
 	for _, c := range conversions {
@@ -80,10 +85,32 @@ func (s *search) converted(p *place) (*found, error) {
 				at++
 			}
 			l := &converted{memory(undone, &ConversionError{at, c.what})}
-			return &found{layer: l, bits: p.best.bits + nearTie + 1, all: true, accepts: func(inner *Stack) bool {
+			return &found{layer: l, bits: bits + nearTie + 1, all: true, accepts: func(inner *Stack) bool {
 				return inner.Values.fits() && inner.check(inner.Reading) == nil
-			}}, nil
+			}}
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// restored returns the values of a container that was converted, or nil.
+func (s *search) restored(p *place) *found {
+	const head = 4 << 10
+	if p.depth > 0 || p.Live() {
+		return nil
+	}
+	f := s.undone(p, p.peek(head), false, 0)
+	if f == nil {
+		return nil
+	}
+	st, err := s.inside(p, f)
+	if st == nil || err != nil {
+		return nil
+	}
+	inner, b := st.Bytes, *st.Bytes
+	if b.Err = f.content().Err; b.at == nil {
+		b.open = func() io.Reader { return io.MultiReader(inner.Reader(), checked.Failed{Err: b.Err}) }
+	}
+	st.Bytes = &b // the container ends before the error
+	return &found{values: st, settled: true}
 }

@@ -64,6 +64,11 @@ func (s *search) container(p *place) (*found, error) {
 	if err != nil && p.perhaps {
 		return nil, nil
 	}
+	if err != nil || c.inside != nil && c.inside.Err != nil {
+		if f := s.restored(p); f != nil {
+			return f, nil
+		}
+	}
 	if err != nil || c.info.IsPlain() {
 		return nil, err
 	}

@@ -21,10 +21,12 @@ type layer interface {
 	write(w io.Writer, fill func(io.Writer) error) error
 }
 
-// kinds contains a function for each kind of layer, in the order of their costs. Each returns the layer around all bytes
+// kinds returns a function for each kind of layer, in the order of their costs. Each returns the layer around all bytes
 // of a place, or nil.
-var kinds = [...]func(*search, *place) (*found, error){
-	(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).quoted, (*search).fastlz, (*search).converted,
+func kinds() []func(*search, *place) (*found, error) {
+	return []func(*search, *place) (*found, error){
+		(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).quoted, (*search).fastlz, (*search).converted,
+	}
 }
 
 // A found is a layer, or the values at the bottom of a Stack, with the evidence in bits.
@@ -126,7 +128,7 @@ func (in *Input) Open(o *OpenOptions) (*Stack, error) {
 
 // best returns the stack at a place with the most evidence.
 func (s *search) best(p *place) (*Stack, error) {
-	for _, find := range kinds {
+	for _, find := range kinds() {
 		f, err := find(s, p)
 		if err != nil {
 			return nil, err

@@ -558,6 +558,7 @@ func TestConversions(t *testing.T) {
 		{"a header with a checksum", slices.Concat([]byte("SAVE"), sum[:], framed), returns, 48},
 		{"in UTF-8", value, encoded, 44},
 		{"packets in UTF-8", slices.Concat(framed, framed), encoded, 48},
+		{"compressed, in UTF-8", []byte(zstd(t, string(value))), encoded, 21},
 	} {
 		all := test.convert(test.b)
 		st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)

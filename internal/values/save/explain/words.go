@@ -356,17 +356,29 @@ func (p *Parse) correct() {
 	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
 }
 
-// corrected returns the bytes with the right length of the only value, which is whole, and a LengthError, or nil.
+// corrected returns the bytes with the right length of the only value, which is whole, and a LengthError, or nil if the number has
+// another meaning.
 func (p *Parse) corrected() ([]byte, error) {
+	starts := p.starts()
 	for i := range p.Parts[:len(p.Parts)-1] {
 		part, value := &p.Parts[i], &p.Parts[i+1]
-		if f := part.Field; f != nil && f.Wrong && f.Form.Width == lengthSize && f.Rule.Sum == nil && f.Rule.From == i+1 && value.Kind == Value && p.bodies() == 1 && p.Err == nil {
-			at, all := p.starts()[i], p.Bytes()
-			copy(all[at:], f.right)
-			return all, &LengthError{Offset: at, Length: int64(f.Form.read(part.Bytes)), Size: int64(len(value.Bytes))}
+		if f := part.Field; f == nil || !f.Wrong || f.Form.Width != lengthSize || f.Rule.Sum != nil || f.Rule.From != i+1 || value.Kind != Value || p.bodies() > 1 || p.Err != nil {
+			continue
 		}
+		if slices.ContainsFunc(p.Rivals, func(r *Parse) bool { return r.isRight(starts[i]) }) {
+			continue
+		}
+		all := p.Bytes()
+		copy(all[starts[i]:], part.Field.right)
+		return all, &LengthError{Offset: starts[i], Length: int64(part.Field.Form.read(part.Bytes)), Size: int64(len(value.Bytes))}
 	}
 	return nil, nil
+}
+
+// isRight reports whether a field that is right begins at an offset.
+func (p *Parse) isRight(at int) bool {
+	i, ok := slices.BinarySearch(p.starts(), at)
+	return ok && i < len(p.Parts) && p.Parts[i].Kind == Fact && !p.Parts[i].Field.Wrong
 }
 
 // guessCount finds a number in the header that can be the number of records before the file was cut: more than n.
