@@ -137,19 +137,19 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 				"gdwire delete -n 'player.items[1:]' save.bin",
 			},
 			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Delete},
-		{Name: "copy", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Copy the value at PATH to the path TO.",
+		{Name: "copy", Operands: "PATH TO FILE…", Min: 2, Max: -1, Summary: "Copy the value at PATH to the path TO.",
 			Examples: []string{
 				"gdwire copy -i 'player.items[0]' 'player.items[+]' save.bin",
 				"gdwire copy player.name title save.bin -o new.bin",
 			},
 			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Copy},
-		{Name: "move", Operands: "PATH TO FILE…", Min: 3, Max: -1, Summary: "Rename a key, or move the value at PATH to the path TO.",
+		{Name: "move", Operands: "PATH TO FILE…", Min: 2, Max: -1, Summary: "Rename a key, or move the value at PATH to the path TO.",
 			Examples: []string{
 				"gdwire move -i player.gold player.coins save.bin",
 				"gdwire move 'player.items[1]' 'player.items[0]' save.bin -o new.bin",
 			},
 			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Move},
-		{Name: "undo", Operands: "FILE", Min: 1, Max: 1, Summary: "Take back the latest edit that kept a backup: FILE.bak, or the newest of FILE.2.bak and so on, becomes FILE.",
+		{Name: "undo", Operands: "FILE…", Min: 1, Max: -1, Summary: "Take back the latest edit that kept a backup: FILE.bak, or the newest of FILE.2.bak and so on, becomes FILE.",
 			Examples: []string{
 				"gdwire undo save.bin",
 				"gdwire undo -redo save.bin",

@@ -70,7 +70,7 @@ func (r *Recognition) Unknown() error {
 	case recognize.Empty:
 		return &UnknownError{text: "is empty"}
 	case recognize.Foreign:
-		return &UnknownError{text: "is " + r.Name + ", not values of Godot"}
+		return &UnknownError{"is " + r.Name + ", not values of Godot", true}
 	case recognize.Converted:
 		return &UnknownError{"went through a text conversion: what was no UTF-8 is EF BF BD now, and the bytes are gone", true}
 	case recognize.Unknown:

@@ -21,7 +21,7 @@ type Nearest struct {
 }
 
 type near struct {
-	name     string
+	step     string
 	distance int
 }
 
@@ -34,24 +34,27 @@ const (
 // Key compares a key with the keys of the nodes in p, and returns nil, so that the Walker goes
 // on as without a Nearest.
 func (n *Nearest) Key(p *Node, key *Step) *Node {
-	text := key.Key.Text
-	if text == "" || len(text) > nearKey {
+	if len(key.Key.Text) > nearKey {
 		return nil
 	}
 	for c := range p.Inner {
-		name := n.keyOf(c)
-		if c.Hits > 0 || name == "" {
+		name, isText := n.keyOf(c), key.Key.Text != "" && c.Step().Key.Text != ""
+		if c.Hits > 0 || name == "" || !isText && c.Step().Key.Type == key.Key.Type {
 			continue
 		}
+		text := look(&key.Key)
 		if strings.Contains(text, ".") && strings.HasPrefix(dotted(c)+".", text+".") { // one key, and not several
-			n.best[c] = near{text, -1}
+			n.best[c] = near{stepTo(key), -1}
 		}
-		most := allowed(name)
+		most := 0 // the same in another type
+		if isText {
+			most = allowed(name)
+		}
 		if have, ok := n.best[c]; ok {
 			most = have.distance - 1
 		}
 		if d := distance(name, text, most); d <= most {
-			n.best[c] = near{text, d}
+			n.best[c] = near{stepTo(key), d}
 		}
 	}
 	return nil
@@ -67,10 +70,28 @@ func (n *Nearest) keyOf(p *Node) string {
 		n.names, n.best = map[*Node]string{}, map[*Node]near{}
 	}
 	if step := p.Step(); step.Op == Child && len(step.Key.Text) <= nearKey {
-		name = step.Key.Text
+		name = look(&step.Key)
 	}
 	n.names[p] = name
 	return name
+}
+
+// look returns how a key looks without quotes and the name of its type.
+func look(key *Value) string {
+	if key.Text != "" {
+		return key.Text
+	}
+	s := key.String()
+	return s[max(0, strings.IndexByte(s, '(')):]
+}
+
+// stepTo returns a key as a step, a StringName as the String that finds it.
+func stepTo(key *Step) string {
+	k := *key
+	if k.Key.Type == gdwire.TypeStringName {
+		k.Key.Type = gdwire.TypeString
+	}
+	return string(k.Append(nil))
 }
 
 // dotted returns the names from p on, between dots.
@@ -153,10 +174,9 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	text := fmt.Sprintf("there is no %v", p)
 	near, ok := n.best[missing]
 	if ok {
-		similar := near.name
-		if missing != p || !wire.IsName(similar) {
-			step := Step{Key: Value{Type: gdwire.TypeString, Text: similar}}
-			similar = string(step.Append([]byte(missing.parent.String())))
+		similar, isName := strings.CutPrefix(near.step, ".")
+		if missing != p || !isName {
+			similar = missing.parent.String() + near.step
 		}
 		text += "; did you mean " + Operand(similar) + "?"
 	}

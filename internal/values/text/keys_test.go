@@ -233,7 +233,7 @@ func TestNearest(t *testing.T) {
 			root := tree.Root(0)
 			root.Hits = 1
 			var n Nearest
-			step := Step{Key: Value{Type: 4, Text: row.key}}
+			step := Step{Key: Value{Type: gdwire.TypeString, Text: row.key}}
 			require.Nil(t, n.Key(root, &step))
 			require.EqualError(t, n.NotFound(tree.Targets[0]), row.want)
 		})

@@ -478,7 +478,9 @@ func (s *scanner) isRoot() bool {
 // name parses the name after a dot.
 func (s *scanner) name() Value {
 	n := wire.NameLen(s.text[s.pos:])
-	if after := *s; n == 0 {
+	if after := *s; n == 0 && s.isNext("*") {
+		s.errorf("want a name; each value is %s", Operand(s.text[:max(s.pos-1, 0)]+"[*]"+s.text[s.pos+1:]))
+	} else if n == 0 {
 		s.errorf(`want a name; an index is written %s[%s], and other keys ["…"]`, s.text[:max(s.pos-1, 0)], cmp.Or(after.digits(decimal), "0"))
 	}
 	return Value{Type: gdwire.TypeString, Text: s.take(n)}
@@ -504,6 +506,11 @@ func (s *scanner) key() Value {
 		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
 	} else if end := strings.IndexByte(s.text[s.pos:], ']'); end > 0 && s.isNext(",") {
 		s.errorf("want ]; an element of an element is [%s][%s]", s.text[start:s.pos], strings.TrimSpace(s.text[s.pos+1:s.pos+end]))
+	}
+	if first, last := int64(0), int64(0); !s.isNext("]") {
+		if n, _ := fmt.Sscanf(s.text[start:], "%d..%d", &first, &last); n == 2 {
+			s.errorf("want ]; elements %d to %d are [%d:%d]", first, last, first, last+1)
+		}
 	}
 	s.close("]")
 	return v

@@ -61,7 +61,12 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
 	case !info.IsPlain() && r.Name != "":
-		return fmt.Errorf("%s is %s%s; gdwire unwrap writes it, and gdwire wrap writes it back", in.Name, contained(&info), r.Name)
+		name, key := text.Operand(cmp.Or(in.Path, "FILE")), ""
+		if info.Container == fileaccess.Encrypted {
+			key = " -password-file password.txt"
+		}
+		return fmt.Errorf("%s is %s%s; gdwire unwrap%s %s -o EDITED writes it, and gdwire wrap%[4]s -like %[5]s EDITED -o NEW writes it back",
+			in.Name, contained(&info), r.Name, key, name)
 	case !info.IsPlain():
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
 	case r.IsConverted():

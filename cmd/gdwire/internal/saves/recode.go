@@ -60,7 +60,9 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	switch {
 	case size == 0 && err != nil:
 		return fmt.Errorf("%s is empty", in.Name)
-	case errors.As(err, &unknown) && !unknown.Final:
+	case errors.As(err, &unknown) && unknown.Final:
+		return fmt.Errorf("%s %w", in.Name, unknown)
+	case unknown != nil:
 		return fmt.Errorf("%s %w; to repair it anyway, choose -format and -frame", in.Name, unknown)
 	case err != nil:
 		return err

@@ -366,6 +366,10 @@ is the third of several. If it changes, the bytes are written anew as the game w
 // check parses the operands before the files.
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
+	if program := map[edit.Op]string{edit.Put: "cp", edit.Move: "mv"}[e.op]; program != "" && len(f.Operands) == 2 {
+		from, to := text.Operand(f.Operands[0]), text.Operand(f.Operands[1])
+		return fmt.Errorf("want PATH TO FILE and not %s %s; for whole files: %s %[1]s %[2]s", from, to, program)
+	}
 	if !e.hasLines() {
 		filesLast(f)
 	} else {

@@ -299,7 +299,9 @@ func (k *Keys) read(s *Stdio) (*fileaccess.Key, error) {
 		return readPassword(s.In)
 	}
 	f, err := os.Open(k.passwordFile)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w; -password-file names a FILE with the password, as by echo PASSWORD >FILE", err)
+	} else if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()

@@ -215,11 +215,14 @@ func (p *Program) execute(args []string, s *Stdio) error {
 		}
 	}
 	c := p.find(name)
-	if info, err := os.Stat(name); c == nil && err == nil && info.Mode().IsRegular() {
+	if _, err := os.Stat(name); c == nil && err == nil {
 		c, args = p.find(p.Shows), append([]string{name}, args...)
 	}
 	if c != nil {
 		return c.execute(p, args, s)
+	}
+	if strings.ContainsAny(name, `./\`) {
+		return fmt.Errorf("there is no file %s", name)
 	}
 	return usageError{p.noCommand(name, args), printShort}
 }
@@ -384,7 +387,7 @@ func version(s *Stdio) error {
 func Undo(f *Flags) Action {
 	redo := f.Bool("redo", false, "take back the latest undo")
 	f.QuietFlag()
-	return Action{Run: func(s *Stdio) error { return s.undo(f.File(), *redo) }}
+	return Action{File: func(s *Stdio, name string) error { return s.undo(name, *redo) }}
 }
 
 // undo replaces a file by its newest backup, and keeps the file beside it. With redo, undo takes that back.

@@ -174,8 +174,12 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 	}
 	v, err := e.newValue(p)
 	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
-		was := oldValue{Value: part.Value}
-		return &ValueError{p.String(), part.Value.Type.String(), was.such(), wrong}
+		if loose, ok := wrong.Loose(part.Value.Type); ok {
+			v, err = loose, nil
+		} else {
+			was := oldValue{Value: part.Value}
+			return &ValueError{p.String(), part.Value.Type.String(), was.such(), wrong}
+		}
 	}
 	if err == nil {
 		v, err = v.Result(&part.Value)
