@@ -226,7 +226,9 @@ func (s *scanner) items(v Value) Value {
 	for s.space(); s.err == nil && !s.accept(end); s.space() {
 		if len(v.Items) > 0 {
 			s.want(",", ", or "+end)
-			s.space()
+			if s.space(); s.accept(end) { // as in GDScript
+				break
+			}
 		}
 		v.Items = append(v.Items, s.value())
 		if end == "}" {
