@@ -492,19 +492,20 @@ func newWholeFramer(s Source, o *save.Reading) *framer {
 		d.ResetBytes(nil) // s may drop the memory of the packet
 		f.raw, err = s.NextRaw(f.raw[:0])
 		f.skipped = o.Skipped(f.raw)
-		u := save.Unpacked{Value: f.raw[len(f.skipped):]}
+		value := f.raw[len(f.skipped):]
 		switch {
 		case err != nil:
-		case save.MayBePacked(u.Value):
-			u = o.Unpack(f.raw)
+		case save.MayBePacked(value):
+			u := o.Unpack(f.raw)
 			f.use(&u)
+			value = u.Value
 		case o.Candidates != nil:
-			o.DecideFormat(u.Value)
+			o.DecideFormat(value)
 		}
 		if format != o.Decoder.Format {
 			d, format = o.NewDecoder(), o.Decoder.Format
 		}
-		d.ResetBytes(u.Value)
+		d.ResetBytes(value)
 		return d, err
 	}
 	return f
