@@ -306,7 +306,7 @@ func fastlz(b []byte, most int) (content []byte, all []operation) {
 
 // EndsEarly reports whether other bytes follow the stream with a signature at the start of b.
 func EndsEarly(b []byte) bool {
-	u := newUnpacker(newBudget(1 << 40))
+	u := newUnpacker(newBudget(math.MaxInt32))
 	s, ok := u.stream(b)
 	return ok && len(s.Packed) < len(b)
 }
