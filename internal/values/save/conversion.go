@@ -81,7 +81,7 @@ func (s *search) undone(p *place, head []byte, whole bool, bits float64) *found 
 		all := p.upTo(maxAround)
 		if undone := c.undo(all); undone != nil {
 			at := 0
-			for all[at] == undone[at] {
+			for at < len(undone) && all[at] == undone[at] {
 				at++
 			}
 			l := &converted{memory(undone, &ConversionError{at, c.what})}

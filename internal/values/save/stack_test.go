@@ -535,6 +535,14 @@ func TestLengthBehindHeader(t *testing.T) {
 	}
 }
 
+// TestConvertedStart: bytes can be the start of what a conversion makes of them.
+func TestConvertedStart(t *testing.T) {
+	for _, b := range []string{"\xc3\x83", "\xc3\x83\xc2\x83", "\xc3\x83\xc2\x83\xc3\x82\xc2\x83", "\r\n", "\r\n\r\n"} {
+		st := must(At(strings.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+		require.Error(t, st.Values.Unknown(), "%x", b)
+	}
+}
+
 // TestConversions: what a program did to a save that it took for text is undone, and damage.
 func TestConversions(t *testing.T) {
 	value := must(variant.Marshal(map[string]any{"name": "Löve\nlace", "gold": 10, "hp": 200, "list": []any{10, 13, 266}}))(t)
