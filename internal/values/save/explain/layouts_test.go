@@ -361,6 +361,9 @@ func TestLayoutsOfGames(t *testing.T) {
 	require.Less(t, doubtful, all*3/100)
 }
 
+// TestSizeNearLength: the size of a file of which only the last bits differ from the length of the value is no wrong length.
+func TestSizeNearLength(t *testing.T) { checkLayout(t, strings.Fields("m:HEAD st4 B"), "plain", 1, 20_000) }
+
 // TestLayoutsInDoubt writes layouts whose sizes have another meaning until a record grows: right, or there is an error.
 func TestLayoutsInDoubt(t *testing.T) {
 	for _, line := range []string{"5 [ u32=70 sp2 sha256p B ]", "1 Sp2 sc4 sha256p V md5p", "1 Sp2 sc4 V"} {
