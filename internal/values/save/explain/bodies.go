@@ -171,7 +171,6 @@ func (f *finder) value(p int) {
 		return
 	}
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
-	c.member = p >= containerSize && f.isContainer(f.b[p-containerSize:])
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
 		most := f.longest(b)

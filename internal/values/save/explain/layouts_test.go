@@ -362,7 +362,9 @@ func TestLayoutsOfGames(t *testing.T) {
 }
 
 // TestSizeNearLength: the size of a file of which only the last bits differ from the length of the value is no wrong length.
-func TestSizeNearLength(t *testing.T) { checkLayout(t, strings.Fields("m:HEAD st4 B"), "plain", 1, 20_000) }
+func TestSizeNearLength(t *testing.T) {
+	checkLayout(t, strings.Fields("m:HEAD st4 B"), "plain", 1, 20_000)
+}
 
 // TestLayoutsInDoubt writes layouts whose sizes have another meaning until a record grows: right, or there is an error.
 func TestLayoutsInDoubt(t *testing.T) {

@@ -25,7 +25,6 @@ type body struct {
 	frame        float64 // of it, for the kind of length
 	inside       float64 // saved by what explains the bytes in it
 	read         int     // of a value that is damaged in the middle: the bytes before the damage
-	member       bool    // a value after the header of an Array or Dictionary
 	bytes        bool    // contains bytes or a text that can contain values
 	text         bool    // contains text
 }
@@ -69,17 +68,14 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total, cost := -1, 0.0, costs{gaps(), rowPrice, memberPrice}
+	end, total, cost := -1, 0.0, costs{gaps(), rowPrice, partPrice}
 	if inside {
-		cost.row, cost.member = 0, 0
+		cost.row, cost.part = 0, 0
 	}
 	for i, c := range order {
 		links[i] = link{c.saving - cost.gap(c.from-from), -1, -1, 0}
 		if c.from == from {
 			links[i].total = c.saving
-		}
-		if c.member {
-			links[i].total -= cost.member
 		}
 		n, _ := slices.BinarySearchFunc(order[max(0, i-last):i], c.from+1, func(x *body, at int) int { return x.to - at })
 		if n += max(0, i-last); n == i-last {
@@ -126,8 +122,8 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 
 // costs are the prices of what is between bodies.
 type costs struct {
-	gap         func(size int) float64
-	row, member float64
+	gap       func(size int) float64
+	row, part float64
 }
 
 // try makes x, the k-th candidate, the one before c if that saves more.
@@ -159,8 +155,8 @@ func (l *link) try(c, x *body, before *link, k int, cost *costs) {
 		rows++
 	}
 	isFramed := c.kind == Packed || c.kind == Value && c.length.Width > 0 && !c.wrong
-	if c.member && g >= containerSize || !isFramed && x.kind == Cut && x.length.Width == 0 { // a part of what is damaged
-		t -= cost.member
+	if !isFramed && x.kind == Cut && x.length.Width == 0 {
+		t -= cost.part
 	}
 	if c.wrong && x.wrong {
 		t -= wrongTwice
