@@ -116,7 +116,6 @@ const (
 	rowPrice             = 16  // a bare value after another, which no function of engines reads; the first paidRows of these,
 	paidRows             = 3   // unless each saves this much:
 	strong               = 30
-	partPrice            = 30 // a bare value after a damaged one, of which it is a part
 	switchPrice          = 3  // a body of another kind than the previous one, and a bare value after a length
 	afterNull            = 8  // one after a null, which can be a number, after another that is no length
 	wholeFile            = 12 // saved if one value is all bytes

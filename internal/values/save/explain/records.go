@@ -68,9 +68,9 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total, cost := -1, 0.0, costs{gaps(), rowPrice, partPrice}
+	end, total, cost := -1, 0.0, costs{gaps(), rowPrice}
 	if inside {
-		cost.row, cost.part = 0, 0
+		cost.row = 0
 	}
 	for i, c := range order {
 		links[i] = link{c.saving - cost.gap(c.from-from), -1, -1, 0}
@@ -122,8 +122,8 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 
 // costs are the prices of what is between bodies.
 type costs struct {
-	gap       func(size int) float64
-	row, part float64
+	gap func(size int) float64
+	row float64
 }
 
 // try makes x, the k-th candidate, the one before c if that saves more.
@@ -153,10 +153,6 @@ func (l *link) try(c, x *body, before *link, k int, cost *costs) {
 			t -= cost.row
 		}
 		rows++
-	}
-	isFramed := c.kind == Packed || c.kind == Value && c.length.Width > 0 && !c.wrong
-	if !isFramed && x.kind == Cut && x.length.Width == 0 {
-		t -= cost.part
 	}
 	if c.wrong && x.wrong {
 		t -= wrongTwice
