@@ -68,15 +68,15 @@ func notFound(err error) error {
 
 // damaged returns err, or a DamageError if err reports a damaged content or container.
 func damaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	var zeros *save.ZerosError
 	var at *gdwire.Error
 	var in *fileaccess.Error
-	var zeros *save.ZerosError
-	var cut *save.CutError
-	var length *save.LengthError
-	var converted *save.ConversionError
-	var left *save.LeftError
+	var part save.Damage
 	switch {
-	case err == nil, errors.As(err, new(*DamageError)):
+	case errors.As(err, new(*DamageError)):
 	case errors.As(err, &zeros):
 		return &DamageError{zeros.From, err}
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
@@ -87,14 +87,8 @@ func damaged(err error) error {
 		return &DamageError{at.Offset, err}
 	case errors.As(err, &in):
 		return &DamageError{in.Offset, err}
-	case errors.As(err, &cut):
-		return &DamageError{int64(cut.Offset), err}
-	case errors.As(err, &length):
-		return &DamageError{int64(length.Offset), err}
-	case errors.As(err, &converted):
-		return &DamageError{int64(converted.Offset), err}
-	case errors.As(err, &left):
-		return &DamageError{int64(left.Offset), err}
+	case errors.As(err, &part):
+		return &DamageError{int64(part.At()), err}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &DamageError{0, err}
 	}

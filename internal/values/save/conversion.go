@@ -20,6 +20,9 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("offset %d: a program took the file for text: %s", e.Offset, e.What)
 }
 
+// At returns Offset.
+func (e *ConversionError) At() int { return e.Offset }
+
 // conversions are those that can be undone: undo returns nil for bytes that are no result of it.
 var conversions = []struct {
 	what string

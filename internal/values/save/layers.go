@@ -337,6 +337,12 @@ type (
 	DoubtError = explain.DoubtError
 )
 
+// A Damage is an error of what a game wrote around values: a CutError, LengthError, ConversionError or LeftError.
+type Damage interface {
+	error
+	At() int // the offset where the damage begins
+}
+
 // An around is what a game wrote around values: a header, a trailer, or records.
 type around struct {
 	*explain.Parse
@@ -414,6 +420,9 @@ type LeftError struct{ Offset, Left int }
 func (e *LeftError) Error() string {
 	return fmt.Sprintf("offset %d: the value ends %d bytes before its length says: a length or count in it is damaged", e.Offset, e.Left)
 }
+
+// At returns Offset.
+func (e *LeftError) At() int { return e.Offset }
 
 // wholeValue returns the size of the value at the start of b, or 0 if it cannot be read.
 func wholeValue(b []byte, format gdwire.Format) int {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
@@ -341,11 +342,16 @@ func (z *Zeros) End(from int64, nullsFit bool) error {
 // be read. Nulls after a value without a length are also damage, unless known is set because the
 // caller chose format and lengths.
 func (c *Content) CheckZeros(known bool) error {
-	if c.Size == 0 {
+	var end [MinZeros]byte
+	if c.Size < MinZeros {
+		return nil
+	} else if n, err := c.ReadAt(end[:], c.Size-MinZeros); n < MinZeros {
+		return checked.NoEOF(err)
+	} else if end != [MinZeros]byte{} {
 		return nil
 	}
 	from, err := ZerosAtEnd(c, c.Size)
-	if err != nil || from > c.Size-MinZeros {
+	if err != nil {
 		return err
 	}
 	scan := *c

@@ -53,6 +53,7 @@ type Stack struct {
 	bits    float64 // of evidence
 	settled bool
 	known   bool // the caller chose format and frame
+	filled  bool // values fill the bytes, by their lengths and counts
 	narrow  bool // no real component has 64 bits, as far as is known
 }
 
@@ -235,8 +236,7 @@ func (s *search) values(p *place) (*found, error) {
 // maxMeasured is the maximum number of values measured one by one.
 const maxMeasured = 1 << 10
 
-// fills reports whether values fill the bytes, by their lengths and counts, and then sets narrow. More values than
-// maxMeasured do not.
+// fills sets and returns filled, and then narrow. More values than maxMeasured do not fill the bytes.
 func (st *Stack) fills() bool {
 	d := st.NewDecoder()
 	defer d.Release()
@@ -262,8 +262,8 @@ func (st *Stack) fills() bool {
 		}
 		at = end
 	}
-	st.narrow = narrow
-	return at > 0 && st.Err == nil
+	st.narrow, st.filled = narrow, at > 0 && st.Err == nil
+	return st.filled
 }
 
 // recognize sets the Values of a stack. A pipe that ended is then in memory.
@@ -317,6 +317,9 @@ func (s *search) endsRight(st *Stack) bool {
 // explain sets the reason why nothing is recognized, as the values after an unknown header.
 func (s *search) explain(st *Stack) {
 	v := st.Values
+	if v.fits() {
+		return
+	}
 	for _, n := range []int{v.part - lengthSize, v.part} {
 		if n <= 0 || st.Live() {
 			continue
@@ -556,7 +559,7 @@ func (st *Stack) Guess() error {
 // checkEdit returns an error that tells why a content of the values must not be edited, or nil: the reading of a damaged
 // content is a GuessError, and values without lengths that were recognized by their start must continue to the end.
 func (st *Stack) checkEdit(c *Content) error {
-	if err := st.Guess(); err != nil || st.known || st.Values.Whole || c.Frame != Bare {
+	if err := st.Guess(); err != nil || st.known || st.filled || st.Values.Whole || c.Frame != Bare {
 		return err
 	}
 	return c.checkValues()

@@ -222,6 +222,9 @@ func (e *CutError) Error() string {
 
 func (e *CutError) Unwrap() error { return io.ErrUnexpectedEOF }
 
+// At returns Offset.
+func (e *CutError) At() int { return e.Offset }
+
 // A LengthError reports the wrong length of a value that is whole.
 type LengthError struct {
 	Offset       int
@@ -231,6 +234,9 @@ type LengthError struct {
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("offset %d: the length is %d and the value has %s: get_var reads null", e.Offset, e.Length, bytesText(int(e.Size)))
 }
+
+// At returns Offset.
+func (e *LengthError) At() int { return e.Offset }
 
 // A leaf is the place of a value: the streams that contain it, and its offset and size in the innermost.
 type leaf struct {
