@@ -335,6 +335,7 @@ type Container struct {
 	Key, Elem gdwire.Elem // the declared types
 	Len       int64
 	Bits      int   // of each number of a packed array
+	From      int64 // the offset of its header
 	Start     int64 // the offset after the count, where the first element starts
 	End       int64 // the offset after the last element, before padding
 }
@@ -386,13 +387,13 @@ func (w *Walker) walk(p *Node) {
 		w.err = w.SkipValue()
 		return
 	}
-	depth := w.Depth()
+	depth, from := w.Depth(), w.InputOffset()
 	t, err := w.ReadToken()
 	if err != nil {
 		w.err = err
 		return
 	}
-	c := Container{Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
+	c := Container{From: from, Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
 	w.inside(p, t, &c)
 	if w.err == nil {
 		w.err = w.SkipTo(depth)

@@ -92,7 +92,11 @@ func (e *editor) replace(p *text.Node, v *operand, was *oldValue, start int64, e
 	e.splice(s)
 	e.changed(p, v.String(), was.String())
 	if p.Parent() != nil && p.Step().Op == text.KeyAt {
-		return e.newKey(p, &v.Value)
+		all, err := e.newKey(p, &v.Value)
+		if err == nil {
+			all.replaced[start] = true
+		}
+		return err
 	}
 	return nil
 }
@@ -106,9 +110,7 @@ func (e *editor) holds(v *operand, was *oldValue, start int64) bool {
 	if v.isEncoded() || v.Items == nil && v.Form != text.Empty || was.Form != text.Declared || !v.IsLike(&was.Value) {
 		return false
 	}
-	o := e.content.Decoder
-	o.Limits = gdwire.NoLimits // the value was read with limits before
-	d := gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
+	d := e.again(start)
 	defer d.Release()
 	want := v.Value.Append(nil)
 	p := text.Printer{Decoder: d}
@@ -231,7 +233,6 @@ func (e *editor) change(p *text.Node, c text.Container) error {
 		e.count(&c, int64(len(now))-c.Len)
 		return nil
 	}
-	defer delete(e.keys, p) // there can be a million Dictionaries
 	grow := -e.removed[p]
 	delete(e.removed, p) // [*] is several containers
 	if e.op == Add || e.op == Put {
@@ -346,9 +347,6 @@ func (e *editor) start() {
 	e.positions, e.removed, e.keys = map[*text.Node]int64{}, map[*text.Node]int64{}, map[*text.Node]*newKeys{}
 	e.hits = map[*text.Node]int32{}
 	e.Walker = &text.Walker{Value: e.value, Part: e.part, Bytes: e.bytes, Leave: e.leave}
-	if !e.finds && e.op != Delete {
-		e.Walker.Key = e.key
-	}
 	if e.op == Move {
 		e.Walker.KeyType = func(_ *text.Node, t gdwire.Type) { e.keyType = t }
 	}

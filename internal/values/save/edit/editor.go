@@ -1,9 +1,9 @@
 package edit
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -77,17 +77,12 @@ func (e *editor) changed(p *text.Node, value, was string) {
 	}
 }
 
-// The newKeys of a Dictionary or Object show keys that engines treat as equal, so a Dictionary would keep only the last:
-// a String and a StringName with the same text, 0.0 and -0.0.
+// The newKeys of a Dictionary or Object. A Dictionary would keep only the last of keys that engines treat as equal: a String and a
+// StringName with the same text, 0.0 and -0.0.
 type newKeys struct {
-	targets map[string][]*text.Node   // that get a new key, by the kin of the key
-	taken   map[*text.Node][]takenKey // by target, the keys with the same kin as its own
-	final   map[string]*text.Node     // by new key, as written, the targets
-	err     error                     // of a new key
+	targets  map[string]*text.Node // by the text of their new keys
+	replaced map[int64]bool        // the offsets of old keys
 }
-
-// A takenKey is a key that stays.
-type takenKey struct{ text, step string }
 
 // isDouble reports whether real components are written with 64 bits: as others in the packet, or in
 // the content before all edits, or else as the options say.
@@ -107,14 +102,12 @@ func (e *editor) isDouble() (bool, error) {
 
 // write returns the bytes of a value, with real components of 64 bits if double is set.
 func (e *editor) write(v *text.Value, double bool) ([]byte, error) {
-	var b bytes.Buffer
 	o := e.content.Encoder
 	o.DoubleReals = double
-	enc := gdwire.NewEncoder(&b, &o)
-	if err := cmp.Or(v.Write(enc, double), enc.Close()); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	enc := gdwire.NewEncoder(nil, &o)
+	enc.ResetBytes(make([]byte, 0, 64)) // room for a number or short text
+	err := cmp.Or(v.Write(enc, double), enc.Close())
+	return enc.Bytes(), err
 }
 
 // encode returns the bytes of a value.
@@ -293,61 +286,13 @@ func (e *editor) encodePart(p *text.Node, part *text.Part, v text.Value) ([]byte
 	return b, fit, nil
 }
 
-// newKeys returns the new keys of the Dictionary or Object at p.
-func (e *editor) newKeys(p *text.Node) *newKeys {
-	k := e.keys[p]
-	if k != nil {
-		return k
-	}
-	k = new(newKeys)
-	e.keys[p] = k
-	for t := range p.Inner {
-		step := t.Step()
-		key := step.Key
-		switch {
-		case !t.IsTarget():
-			continue
-		case e.op == Move:
-			key = e.to
-		case step.Op == text.KeyAt && e.op != Add:
-			v, err := e.operand(t)
-			k.err = cmp.Or(k.err, err)
-			key = v.Value
-		case step.Op != text.Child || e.op == Set:
-			continue
-		}
-		if k.targets == nil {
-			k.targets, k.taken, k.final = map[string][]*text.Node{}, map[*text.Node][]takenKey{}, map[string]*text.Node{}
-		}
-		value := kin(&key)
-		k.targets[value] = append(k.targets[value], t)
-	}
-	return k
-}
-
-// key is called for each key of the Dictionary or Object at p. The key stays.
-func (e *editor) key(p *text.Node, key *text.Step) *text.Node {
-	all := e.newKeys(p)
-	if all.targets == nil {
-		return nil
-	}
-	for _, t := range all.targets[kin(&key.Key)] {
-		taken := takenKey{text: keyText(&key.Key)}
-		if !slices.ContainsFunc(all.taken[t], func(k takenKey) bool { return k.text == taken.text }) {
-			taken.step = string(key.Append(nil))
-			all.taken[t] = append(all.taken[t], taken)
-		}
-	}
-	return nil
-}
-
 // newKey notes the new key of a target, as written.
-func (e *editor) newKey(t *text.Node, key *text.Value) error {
+func (e *editor) newKey(t *text.Node, key *text.Value) (*newKeys, error) {
 	k := *key
 	if hasReals(key) {
 		double, err := e.isDouble()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !double {
 			k.Numbers = slices.Clone(k.Numbers)
@@ -356,35 +301,49 @@ func (e *editor) newKey(t *text.Node, key *text.Value) error {
 			}
 		}
 	}
-	all, name := e.newKeys(t.Parent()), keyText(&k)
-	if all.err != nil {
-		return all.err
+	all, name := e.keys[t.Parent()], keyText(&k)
+	if all == nil {
+		all = &newKeys{map[string]*text.Node{}, map[int64]bool{}}
+		e.keys[t.Parent()] = all
 	}
-	if other := all.final[name]; other != nil {
-		return fmt.Errorf("engines treat the keys of %v and %v as equal", other, t)
+	if other := all.targets[name]; other != nil {
+		return nil, fmt.Errorf("engines treat the keys of %v and %v as equal", other, t)
 	}
-	all.final[name] = t
-	return nil
+	all.targets[name] = t
+	return all, nil
+}
+
+// again returns a Decoder of the latest value, which starts at an offset.
+func (e *editor) again(start int64) *gdwire.Decoder {
+	o := e.content.Decoder
+	o.Limits = gdwire.NoLimits // the value was read with limits before
+	return gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
 }
 
 // checkKeys returns an error if a new key of the Dictionary or Object at p equals another of its
-// keys.
-func (e *editor) checkKeys(p *text.Node, c *text.Container) error {
-	if e.op == Delete || c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart {
+// keys. It reads these again.
+func (e *editor) checkKeys(p *text.Node, c *text.Container) (err error) {
+	all := e.keys[p]
+	if all == nil {
 		return nil
 	}
-	all := e.newKeys(p)
-	err := all.err
-	for value, t := range all.final {
-		for _, k := range all.taken[t] {
-			if err == nil && k.text == value && e.op == Move {
-				err = &ExistsError{Path: p.String() + k.step}
-			} else if err == nil && k.text == value {
-				err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, k.step)
-			}
+	delete(e.keys, p) // there can be a million Dictionaries
+	var tree text.Tree
+	each, _ := tree.Add(text.Path{Steps: []text.Step{{Op: text.End}}}, "")
+	w := text.Walker{Decoder: e.again(c.From)}
+	defer w.Release()
+	w.Key = func(_ *text.Node, key *text.Step) *text.Node {
+		t := all.targets[keyText(&key.Key)]
+		switch {
+		case err != nil || t == nil || all.replaced[c.From+w.Start()]:
+		case e.op == Move:
+			err = &ExistsError{Path: p.String() + string(key.Append(nil))}
+		default:
+			err = fmt.Errorf("engines take the new key at %v for that of %v%s", t, p, key.Append(nil))
 		}
+		return each
 	}
-	return err
+	return cmp.Or(w.Walk(tree.Root(0)), err)
 }
 
 // addTo adds the targets in p to the value at p, and returns how many.
@@ -502,7 +461,7 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 	if fit, ok := key.FitElem(c.Key); ok && c.Kind == gdwire.KindDictStart {
 		key = fit
 	}
-	if err := e.newKey(t, &key); err != nil {
+	if _, err := e.newKey(t, &key); err != nil {
 		return err
 	}
 	b, err := e.encodeKey(&key, c)
@@ -527,7 +486,7 @@ func (e *editor) addName(r *renamed, c *text.Container) error {
 	if !ok || c.Kind == gdwire.KindObjectStart {
 		key = e.to
 	}
-	if err := e.newKey(r.at, &key); err != nil {
+	if _, err := e.newKey(r.at, &key); err != nil {
 		return err
 	}
 	b, err := e.encodeKey(&key, c)

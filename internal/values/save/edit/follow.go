@@ -189,9 +189,9 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 			return true, nil
 		}
 	}
-	t, err := k.PeekType()
-	if err != nil || t != gdwire.TypeString && t != gdwire.TypePackedByteArray && t != gdwire.TypeInt {
-		return true, err
+	switch k.PeekKind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+		return true, nil
 	}
 	v, err := read(k.Decoder, 0)
 	if err != nil || v.cut {
@@ -203,7 +203,9 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 	}
 	isPlace := slices.Contains(checksumPlaces, strings.TrimPrefix(path, string(text.AppendPacket(nil, at.Packet))))
 	s := suspect{Value: v.Value, now: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
-	switch n := len(v.Text); {
+	switch n, t := len(v.Text), v.Type; {
+	case t != gdwire.TypeString && t != gdwire.TypePackedByteArray && t != gdwire.TypeInt:
+		return false, nil
 	case isKeyed && !endsIn(k.key, checksumEnds), !isKeyed && !isPlace:
 	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
 		s.looks = fmt.Sprintf("the number %d at %s looks", v.Int, path)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/base/checked"
-	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/values/reals"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/explain"
@@ -259,26 +258,6 @@ func keyText(key *text.Value) string {
 	k.Numbers = slices.Clone(k.Numbers)
 	for i := range k.Numbers {
 		k.Numbers[i] += 0 // -0.0 + 0 is 0.0
-	}
-	return k.String()
-}
-
-// kin returns a text that is equal for all keys that can become the same key, by taking the type of
-// another or by being rounded to 32 bits.
-func kin(key *text.Value) string {
-	k := *key
-	if k.Type == gdwire.TypeInt {
-		k.Type, k.Numbers = gdwire.TypeFloat, []float64{float64(k.Int)}
-	}
-	k.Numbers = slices.Clone(k.Numbers)
-	for i, x := range k.Numbers {
-		k.Numbers[i] = text.Round32(x) + 0
-	}
-	switch {
-	case k.Type == gdwire.TypeString || k.Type == gdwire.TypeStringName || k.Type == gdwire.TypeNodePath:
-		k.Type, k.Text = gdwire.TypeString, wire.CleanNodePath(k.Text)
-	case len(k.Numbers) > 0:
-		return fmt.Sprint(k.Numbers)
 	}
 	return k.String()
 }
