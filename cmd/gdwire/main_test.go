@@ -171,7 +171,8 @@ func TestExamples(t *testing.T) {
 	require.ErrorContains(t, program.Check([]string{"falt"}), "did you mean gdwire flat?")
 }
 
-// TestWords: names of commands that other programs have are answered in three lines, by a command that there is.
+// TestWords: names of commands that other programs have run the command that is meant, or are answered in three lines, by a command that
+// there is.
 func TestWords(t *testing.T) {
 	named := map[string]bool{}
 	for _, group := range program.Groups {
@@ -183,11 +184,16 @@ func TestWords(t *testing.T) {
 		for name := range strings.FieldsSeq(w.Names) {
 			require.False(t, named[name], name)
 			r := runWith(nil, name, "save.bin")
+			require.NotZero(t, r.status)
+			if w.Command != "" {
+				require.Contains(t, r.err, "gdwire: "+name+" is gdwire "+w.Command+" save.bin\n")
+				continue
+			}
 			require.Equal(t, statusUsage, r.status)
 			require.Equal(t, 3, strings.Count(r.err, "\n"), r.err)
 			require.Contains(t, r.err, w.Answer)
 		}
-		require.True(t, slices.ContainsFunc(strings.Fields(w.Answer), func(word string) bool { return named[word] }), w.Answer)
+		require.True(t, slices.ContainsFunc(strings.Fields(w.Command+w.Answer), func(word string) bool { return named[word] }), w)
 	}
 }
 

@@ -81,8 +81,14 @@ func look(key *Value) string {
 	if key.Text != "" {
 		return key.Text
 	}
-	s := key.String()
-	return s[max(0, strings.IndexByte(s, '(')):]
+	if key.Numbers == nil {
+		return key.String()
+	}
+	numbers := strings.ReplaceAll(strings.Trim(fmt.Sprint(key.Numbers), "[]"), " ", ", ")
+	if len(key.Numbers) > 1 {
+		return "(" + numbers + ")"
+	}
+	return numbers
 }
 
 // stepTo returns a key as a step, a StringName as the String that finds it.
@@ -158,7 +164,8 @@ func distance(a, b string, most int) int {
 // A NotFoundError reports a path without a value.
 type NotFoundError struct {
 	Path    string
-	Similar bool // the text names a similar path, which leads to a value
+	Similar bool   // the text names a similar path, which leads to a value
+	Value   string // the text of the target
 
 	text string
 }
@@ -180,7 +187,7 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 		}
 		text += "; did you mean " + Operand(similar) + "?"
 	}
-	return &NotFoundError{p.String(), ok, text}
+	return &NotFoundError{p.String(), ok, p.Text, text}
 }
 
 // Means reports whether a number in the text of a key means the component x of a key: is x, or x
@@ -413,7 +420,7 @@ func areIntegers(all []float64) bool {
 
 // components returns an Array of numbers as a value of a math type. A Color can lack alpha.
 func (v *Value) components(t gdwire.Type) (Value, bool) {
-	fit := Value{Type: t, Exact: v.Exact}
+	fit := Value{Type: t, Exact: v.Exact, Change: v.Change}
 	for i := range v.Items {
 		x, ok := v.Items[i].Fit(gdwire.TypeFloat)
 		if !ok {
@@ -473,17 +480,117 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 	return v, true
 }
 
+// isNumber reports whether v is an int or a float.
+func (v *Value) isNumber() bool { return v.Type == gdwire.TypeInt || v.Type == gdwire.TypeFloat }
+
+// Result returns the value in place of old: v itself, or old changed by v. As in GDScript, text is appended, and a vector or Color
+// changed by component.
+func (v *Value) Result(old *Value) (Value, error) {
+	result := *old
+	isFactor := v.isNumber() && (v.Change == "*" || v.Change == "/")
+	by, fits := v.Fit(old.Type)
+	switch _, integers := old.Type.Components(); {
+	case v.Change == "":
+		return *v, nil
+	case v.isNumber() && old.isNumber():
+		return v.number(old)
+	case fits && v.Change == "+" && (old.Type == gdwire.TypeString || old.Type == gdwire.TypeStringName):
+		result.Text += by.Text
+		return result, nil
+	case !isVector(old.Type) && old.Type != gdwire.TypeColor, !isFactor && !fits:
+		change := v.Change + "= " + v.String()
+		return *v, &SyntaxError{Text: change, Column: 1, Reason: change + " does not change it"}
+	default:
+		kind := gdwire.TypeFloat
+		if integers {
+			kind = gdwire.TypeInt
+		}
+		result.Numbers = slices.Clone(old.Numbers)
+		for i, x := range old.Numbers {
+			change := *v
+			if !isFactor {
+				change = Value{Type: gdwire.TypeFloat, Numbers: by.Numbers[i : i+1], Change: v.Change}
+			}
+			number := Value{Type: gdwire.TypeFloat, Numbers: []float64{x}, Single: old.Single}
+			number, _ = number.Fit(kind)
+			number, err := change.number(&number)
+			if err != nil {
+				return *v, err
+			}
+			number, _ = number.Fit(gdwire.TypeFloat)
+			result.Numbers[i] = number.Numbers[0]
+		}
+		if integers && !areIntegers(result.Numbers) {
+			return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
+		}
+		return result, nil
+	}
+}
+
+// isVector reports whether t is one of the vectors.
+func isVector(t gdwire.Type) bool { return strings.HasPrefix(t.String(), "Vector") }
+
+// number returns a number changed by v, another one. An int divided by an int is an int.
+func (v *Value) number(old *Value) (Value, error) {
+	result := *old
+	n, isInt := v.Fit(gdwire.TypeInt)
+	isInt = isInt && old.Type == gdwire.TypeInt
+	x, fits := old.Fit(gdwire.TypeFloat)
+	y, ok := v.Fit(gdwire.TypeFloat)
+	switch {
+	case ok && v.Change == "/" && y.Numbers[0] == 0:
+		return *v, fmt.Errorf("%v / %v is a division by zero", old, v)
+	case isInt:
+		result.Int = changed(v.Change, old.Int, n.Int)
+		if z := changed(v.Change, float64(old.Int), float64(n.Int)); math.Abs(z-float64(result.Int)) > 1<<62 { // off by 1<<64
+			return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
+		}
+		return result, nil
+	}
+	if ok = ok && fits; ok {
+		z := changed(v.Change, x.Numbers[0], y.Numbers[0])
+		if near := math.Round(z); old.Type == gdwire.TypeInt && math.Abs(z-near) <= math.Abs(z)*0x1p-50 { // 100 * 1.1
+			z = near
+		}
+		result = Value{Type: gdwire.TypeFloat, Single: old.Single, Numbers: []float64{z}}
+		result, ok = result.Fit(old.Type)
+	}
+	if !ok {
+		return *v, fmt.Errorf("%v %s %v is no %v", old, v.Change, v, old.Type)
+	}
+	return result, nil
+}
+
+// changed returns x changed by y.
+func changed[T int64 | float64](change string, x, y T) T {
+	switch change {
+	case "-":
+		return x - y
+	case "*":
+		return x * y
+	case "/":
+		return x / y
+	}
+	return x + y
+}
+
 // Loose returns a value of a type from text that is no value but must mean one of the type: a Color by its name or code, the
 // components of a math type without parentheses, or words, as a shell makes them of "words".
 func (e *SyntaxError) Loose(t gdwire.Type) (Value, bool) {
 	typed := e.Text
 	if e.Quoted != "" && (t == gdwire.TypeString || t == gdwire.TypeStringName) {
-		return textOf(typed, t), true
+		v, err := ParseValue(e.Quoted)
+		v.Type = t
+		return v, err == nil
 	}
 	if v, ok := ColorOf(typed); ok && t == gdwire.TypeColor {
 		return v, true
 	}
-	v, err := ParseValue("(" + typed + ")")
+	change := typed[:min(2, len(typed))]
+	if !slices.Contains(changes, change) {
+		change = ""
+	}
+	v, err := ParseValue(change + "(" + typed[len(change):] + ")")
 	if err != nil || !v.Bare {
 		return v, false
 	}

@@ -2,7 +2,6 @@ package text
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -54,70 +53,11 @@ func (s *scanner) operand() (v Value) {
 	return v
 }
 
-// changes are the operators of a number that changes the old one.
-var changes = []string{"+=", "-=", "*=", "/="}
-
-// isNumber reports whether v is an int or a float.
-func (v *Value) isNumber() bool { return v.Type == gdwire.TypeInt || v.Type == gdwire.TypeFloat }
-
-// change parses the number of a change, or any other value if change is empty.
+// change parses the value of a change, or any other value if change is empty.
 func (s *scanner) change(change string) Value {
-	start := s.pos
 	v := s.operand()
-	if v.Change = change; change != "" && !v.isNumber() {
-		s.pos = start
-		s.errorf("%s= takes a number and not %s", change, s.rest())
-		s.err.Quoted = ""
-	}
+	v.Change = change
 	return v
-}
-
-// Result returns the value in place of old: v itself, or old changed by v. As in GDScript, an int divided by an int is an int.
-func (v *Value) Result(old *Value) (Value, error) {
-	result := *old
-	n, isInt := v.Fit(gdwire.TypeInt)
-	isInt = isInt && old.Type == gdwire.TypeInt
-	x, fits := old.Fit(gdwire.TypeFloat)
-	y, ok := v.Fit(gdwire.TypeFloat)
-	switch {
-	case v.Change == "":
-		return *v, nil
-	case !old.isNumber():
-		return *v, fmt.Errorf("%s= changes a number, and not %v, of type %v", v.Change, old, old.Type)
-	case ok && v.Change == "/" && y.Numbers[0] == 0:
-		return *v, fmt.Errorf("%v / %v is a division by zero", old, v)
-	case isInt:
-		result.Int = changed(v.Change, old.Int, n.Int)
-		if z := changed(v.Change, float64(old.Int), float64(n.Int)); math.Abs(z-float64(result.Int)) > 1<<62 { // off by 1<<64
-			return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
-		}
-		return result, nil
-	}
-	if ok = ok && fits; ok {
-		z := changed(v.Change, x.Numbers[0], y.Numbers[0])
-		if near := math.Round(z); old.Type == gdwire.TypeInt && math.Abs(z-near) <= math.Abs(z)*0x1p-50 { // 100 * 1.1
-			z = near
-		}
-		result = Value{Type: gdwire.TypeFloat, Single: old.Single, Numbers: []float64{z}}
-		result, ok = result.Fit(old.Type)
-	}
-	if !ok {
-		return *v, fmt.Errorf("%v %s %v is no %v", old, v.Change, v, old.Type)
-	}
-	return result, nil
-}
-
-// changed returns x changed by y.
-func changed[T int64 | float64](change string, x, y T) T {
-	switch change {
-	case "-":
-		return x - y
-	case "*":
-		return x * y
-	case "/":
-		return x / y
-	}
-	return x + y
 }
 
 // textHint ends the error for a word that is no value.
@@ -267,6 +207,16 @@ func (s *scanner) call(v Value) Value {
 func (s *scanner) named(name string) (_ Value, ok bool) {
 	if name == objectID {
 		return s.arguments(Value{Type: gdwire.TypeObject}), true
+	}
+	if start := s.pos; strings.HasPrefix(name, gdwire.TypeColor.String()) {
+		call := name
+		if s.accept(".") {
+			call += "." + s.take(wire.NameLen(s.text[s.pos:]))
+		}
+		if of := colorCalls[call]; of != nil && s.isNext("(") {
+			return s.colorCall(of), true
+		}
+		s.pos = start
 	}
 	v := Value{Type: types()[name]}
 	switch {
@@ -441,6 +391,40 @@ func (s *scanner) color(code string) Value {
 	return v
 }
 
+// colorCalls contains functions of GDScript that return a Color, as what they make of their arguments.
+var colorCalls = map[string]func([]float64){
+	"Color8": from8Bits, "Color.from_rgba8": from8Bits,
+	"Color.from_hsv": func(v []float64) {
+		hue, saturation, value := v[0], v[1], v[2]
+		for i, n := range []float64{5, 3, 1} {
+			k := math.Mod(n+hue*6, 6)
+			v[i] = value * (1 - saturation*max(0, min(k, 4-k, 1)))
+		}
+	},
+}
+
+func from8Bits(v []float64) {
+	for i := range v {
+		v[i] /= 255
+	}
+}
+
+// colorCall parses the arguments of a function that returns a Color.
+func (s *scanner) colorCall(of func([]float64)) Value {
+	list := s.items(Value{Type: gdwire.TypeArray, Bare: true})
+	v, ok := list.components(gdwire.TypeColor)
+	if !ok {
+		s.errorf("want the 3 or 4 numbers of a Color")
+		return v
+	}
+	of(v.Numbers[:len(list.Items)]) // without the alpha that is missing
+	for i, x := range v.Numbers {
+		v.Numbers[i] = float64(float32(x))
+	}
+	v.Single = true
+	return v
+}
+
 // constant parses the name of a constant of a type: Color.RED, Vector2.UP.
 func (s *scanner) constant(t gdwire.Type) Value {
 	name := s.take(wire.NameLen(s.text[s.pos:]))
@@ -449,7 +433,7 @@ func (s *scanner) constant(t gdwire.Type) Value {
 	}
 	n, _ := t.Components()
 	numbers, ok := constants[n][strings.ToUpper(name)]
-	if !ok || !strings.HasPrefix(t.String(), "Vector") {
+	if !ok || !isVector(t) {
 		s.errorf("%v has no constant %s", t, name)
 	}
 	return Value{Type: t, Numbers: slices.Clone(numbers)}

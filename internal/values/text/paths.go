@@ -95,6 +95,17 @@ func (p *Path) Within(found Path, n int) (Path, bool) {
 	return found, i == n
 }
 
+// Renumbered returns the path with its packet as the first step, or the other way around, for people who take one for the other.
+func (p *Path) Renumbered() (Path, bool) {
+	switch {
+	case p.Packet > 0:
+		return Path{Steps: append([]Step{{Key: Value{Type: gdwire.TypeInt, Int: p.Packet}}}, p.Steps...)}, true
+	case len(p.Steps) > 0 && p.Steps[0].Op == Child && p.Steps[0].Key.Int > 0:
+		return Path{Packet: p.Steps[0].Key.Int, Steps: p.Steps[1:]}, true
+	}
+	return *p, false
+}
+
 // A Step leads from a container to a value inside.
 type Step struct {
 	Op    Op
@@ -401,6 +412,9 @@ func (s *scanner) path() Path {
 		case s.accept(Ellipsis):
 			p.Cut = true
 			return p
+		case first && s.digits(decimal) != "":
+			n, rest := s.text[:s.pos], s.text[s.pos:]
+			s.errorf("want %s for a value of the file, or %s for an element or key", Operand("$"+n+rest), Operand("["+n+"]"+rest))
 		case first && !s.atEnd():
 			s.errorf("want $, a name or [%s", keyHint)
 		default:
@@ -503,6 +517,9 @@ func (s *scanner) key() Value {
 	v := s.value()
 	if s.err == nil && !v.isPathKey() {
 		s.pos = start
+		if v.Bare {
+			s.errorf("nothing tells the type of %v: write it, such as Vector2%[1]v or Vector2i%[1]v", v)
+		}
 		s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
 	} else if end := strings.IndexByte(s.text[s.pos:], ']'); end > 0 && s.isNext(",") {
 		s.errorf("want ]; an element of an element is [%s][%s]", s.text[start:s.pos], strings.TrimSpace(s.text[s.pos+1:s.pos+end]))

@@ -326,6 +326,9 @@ type Value struct {
 	Exact bool
 }
 
+// changes are the operators of a value that changes the old one.
+var changes = []string{"+=", "-=", "*=", "/="}
+
 // A Form tells whether a Value is complete.
 type Form uint8
 

@@ -63,7 +63,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case !info.IsPlain() && r.Name != "":
 		name, key := text.Operand(cmp.Or(in.Path, "FILE")), ""
 		if info.Container == fileaccess.Encrypted {
-			key = " -password-file password.txt"
+			key = o.Keys.Line()
 		}
 		return fmt.Errorf("%s is %s%s; gdwire unwrap%s %s -o EDITED writes it, and gdwire wrap%[4]s -like %[5]s EDITED -o NEW writes it back",
 			in.Name, contained(&info), r.Name, key, name)

@@ -220,8 +220,8 @@ func (o *Flags) WriteFlags(f *shell.Flags, objects bool) {
 }
 
 // EditFlags defines the flags of a command editing files.
-func (o *Flags) EditFlags(f *shell.Flags) {
-	o.WriteFlags(f, false)
+func (o *Flags) EditFlags(f *shell.Flags, objects bool) {
+	o.WriteFlags(f, objects)
 	o.StrictFlag(f)
 	o.HeaderFlags(f)
 }

@@ -28,10 +28,19 @@ func Diff(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
 	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
-	f.Func("ignore", "show no difference at `PATH` or in it, such as time or '$*.players[*].seen'; may be given several times", func(s string) error {
-		path, err := edit.WholePath(text.Parse(s))
-		v.ignored = append(v.ignored, &ignored{Path: path})
-		return err
+	f.Func("ignore", "show no difference at `PATH` or in it, such as time or '$*.players[*].seen', or at several, separated by commas; may be given several times", func(s string) error {
+		all := []string{s}
+		if _, err := text.Parse(s); err != nil {
+			all = strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+		}
+		for _, one := range all {
+			path, err := edit.WholePath(text.Parse(strings.TrimSpace(one)))
+			if err != nil {
+				return err
+			}
+			v.ignored = append(v.ignored, &ignored{Path: path})
+		}
+		return nil
 	})
 	f.Size("max-memory", "at most `N` bytes of memory for the values of each file; larger files are compared by position [256 MiB]", func(n int64) { v.maxMemory = n })
 	return shell.Action{

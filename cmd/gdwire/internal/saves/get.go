@@ -365,6 +365,7 @@ func Find(f *shell.Flags) shell.Action {
 	var o open.Flags
 	o.ReadFlags(f, true)
 	f.OutputFlag()
+	_ = f.Bool("i", true, "ignore case, as find always does")
 	var wanted string
 	return shell.Action{
 		Check: func() error {

@@ -213,7 +213,7 @@ func (c *converter) path(path string) string {
 // Recode defines the flags of recode.
 func Recode(f *shell.Flags) shell.Action {
 	r := &recoder{open: open.Flags{Writes: true, Filled: true, NonEmpty: true}}
-	r.open.EditFlags(f)
+	r.open.EditFlags(f, false)
 	f.EditFlags()
 	r.to.flag(f)
 	f.BoolVar(&r.lossy, "lossy", false, "convert values that the format of the output does not have, by the table above, and show what is lost")
@@ -409,11 +409,17 @@ type jsonEncoder struct {
 func (e *jsonEncoder) check() error {
 	switch {
 	case e.like != "" && e.json.Plain:
-		return errors.New("-plain does not go with -like: plain JSON has lost the types")
+		return fmt.Errorf("-plain does not go with -like: plain JSON has lost the types, %s", e.instead())
 	case e.like != "" && e.to != target{}:
 		return errors.New("-like and -to both select the format, frame or container: choose one")
 	}
 	return nil
+}
+
+// instead returns how to edit the file of -like, whose types plain JSON does not have.
+func (e *jsonEncoder) instead() string {
+	name := text.Operand(e.like)
+	return fmt.Sprintf("which gdwire set -i 'PATH = VALUE' %s keeps; -like is for what gdwire json %[1]s writes, edited", name)
 }
 
 // hasFrame reports whether flags select the frame of the values.
@@ -549,8 +555,11 @@ func (e *jsonEncoder) explainPlain(err error) error {
 	if strings.Contains(err.Error(), e.Decoder.Format.String()+" has no ") {
 		return fmt.Errorf("%w; gdwire encode -format godot4 writes it, and gdwire recode -to %v -lossy converts that", err, e.Decoder.Format)
 	}
-	if e.json.Plain || e.like != "" || !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrMisplacedKey) {
+	switch {
+	case e.json.Plain || !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrMisplacedKey):
 		return err
+	case e.like != "":
+		return fmt.Errorf("%w; plain JSON has lost the types, %s", err, e.instead())
 	}
 	return fmt.Errorf("%w; for plain JSON, choose -plain", err)
 }

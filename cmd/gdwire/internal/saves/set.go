@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -18,8 +16,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
-	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/edit"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -46,258 +42,6 @@ func readLines(r io.Reader, tree *text.Tree, op edit.Op) error {
 	}
 }
 
-// errEmpty reports input without values.
-var errEmpty = errors.New("the input is empty; nothing was written")
-
-// An output describes how to write values.
-type output struct {
-	save.Reading
-	container fileaccess.Info
-	key       *fileaccess.Key // of an encrypted input, or nil
-	stack     *save.Stack     // the layers around the values
-}
-
-// A target holds the properties of the output set by -to. nil keeps the property of the input.
-type target struct {
-	format    *gdwire.Format
-	frame     *save.Frame
-	container *fileaccess.Info
-}
-
-// containers maps the names in -to to containers.
-var containers = map[string]fileaccess.Info{}
-
-func init() {
-	all := []fileaccess.Info{{}, {Container: fileaccess.Encrypted}, {Base64: fileaccess.Base64{Text: true}}}
-	for _, m := range open.Modes {
-		all = append(all, fileaccess.Info{Container: fileaccess.Compressed, Mode: m}, fileaccess.Info{Container: fileaccess.Raw, Mode: m})
-	}
-	for _, i := range all {
-		containers[i.String()] = i
-	}
-}
-
-// flag defines -to.
-func (t *target) flag(f *shell.Flags) {
-	f.Choices("to", partNames()...)
-	f.Func("to", "`PARTS` of the output, separated by commas: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip, encrypted, raw-fastlz, … as scripts compress, or base64. Other parts are as in the input. A pipe gets compressed or encrypted output when it is complete", func(s string) error {
-		for part := range strings.SplitSeq(s, ",") {
-			if err := t.add(strings.TrimSpace(part)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// partNames returns the parts of -to.
-func partNames() (all []string) {
-	for _, f := range gdwire.Formats() {
-		all = append(all, f.String())
-	}
-	for _, f := range open.Frames {
-		all = append(all, f.String())
-	}
-	return append(all, slices.Sorted(maps.Keys(containers))...)
-}
-
-// add adds a part of -to. A second part of the same kind is an error.
-func (t *target) add(part string) error {
-	if f := new(gdwire.Format); f.UnmarshalText([]byte(part)) == nil {
-		return setOnce(&t.format, f, "format", part)
-	}
-	for _, f := range open.Frames {
-		if f.String() == part {
-			return setOnce(&t.frame, &f, "length", part)
-		}
-	}
-	info, ok := containers[part]
-	if !ok {
-		return fmt.Errorf("%q is no part: want any of %s", part, strings.Join(partNames(), ", "))
-	}
-	return setOnce(&t.container, &info, "container", part)
-}
-
-// setOnce sets *dst, or returns an error if it is not nil.
-func setOnce[T any](dst **T, v *T, kind, part string) error {
-	if *dst != nil {
-		return fmt.Errorf("%q is a second %s", part, kind)
-	}
-	*dst = v
-	return nil
-}
-
-// apply returns the output with the properties in t, and the other properties of the input.
-func (t *target) apply(w output) output {
-	if t.format != nil {
-		w.Decoder.Format = *t.format
-	}
-	if t.frame != nil {
-		w.Frame = *t.frame
-	}
-	if t.container != nil {
-		w.container = *t.container
-	}
-	if w.container.Container == fileaccess.Encrypted && (t.container != nil || t.format != nil) {
-		w.container.Layout = fileaccess.LayoutGodot4
-		if f := w.Decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
-			w.container.Layout = fileaccess.LayoutGodot3
-		}
-	}
-	return w
-}
-
-// Tokens defines the flags of tokens.
-var Tokens = shows(open.NewTokenPrinter)
-
-// Flat defines the flags of flat.
-var Flat = shows(open.NewFlatPrinter)
-
-// shows returns the flags of a command showing the packets of a file.
-func shows(newPrinter open.NewPrinter) func(*shell.Flags) shell.Action {
-	return func(f *shell.Flags) shell.Action {
-		var o open.Flags
-		o.ReadFlags(f, true)
-		f.OutputFlag()
-		return shell.Action{Run: func(s *shell.Stdio) error { return o.ShowFile(s, f.File(), newPrinter) }}
-	}
-}
-
-// JSON defines the flags of json.
-func JSON(f *shell.Flags) shell.Action {
-	var o open.Flags
-	o.ReadFlags(f, true)
-	j := jsonFlags(f)
-	return shell.Action{File: func(s *shell.Stdio, name string) error { return o.ShowFile(s, name, open.NewJSONPrinter(*j)) }}
-}
-
-// indent begins a line once for each container around its value.
-const indent = "  "
-
-// jsonFlags defines the flags of a command showing JSON.
-func jsonFlags(f *shell.Flags) *gdjson.Options {
-	f.OutputFlag()
-	o := &gdjson.Options{}
-	f.BoolVar(&o.Plain, "plain", false, "plain JSON, for people and jq; it is lossy")
-	f.BoolFunc("indent", "a line for each element", func(string) error {
-		o.Indent = indent
-		return nil
-	})
-	return o
-}
-
-// Check defines the flags of check.
-func Check(f *shell.Flags) shell.Action {
-	o := open.Flags{NonEmpty: true}
-	o.ReadFlags(f, false)
-	lines := f.Bool("json", false, "a line of JSON for each value or packet")
-	return shell.Action{
-		Check: func() (err error) { f.Operands, err = filesOf(f.Operands); return err },
-		File:  func(s *shell.Stdio, name string) error { return check(s, &o, name, *lines) },
-	}
-}
-
-// filesOf returns names, with the files in a folder in place of the folder.
-func filesOf(names []string) (all []string, err error) {
-	for _, name := range names {
-		inside, notFolder := os.ReadDir(name)
-		if notFolder != nil {
-			all = append(all, name)
-			continue
-		}
-		before := len(all)
-		for _, file := range inside {
-			if file.Type().IsRegular() {
-				all = append(all, filepath.Join(name, file.Name()))
-			}
-		}
-		if len(all) == before {
-			return nil, fmt.Errorf("there are no files in the folder %s", name)
-		}
-	}
-	return all, nil
-}
-
-// check validates a file. A file without values is an error.
-func check(s *shell.Stdio, o *open.Flags, name string, lines bool) error {
-	var n int64
-	err := o.ShowFile(s, name, func(s *shell.Stdio, in *open.Input) open.Printer {
-		return open.NewCheckPrinter(lines)(s, in).Counting(&n)
-	})
-	if err == nil && n == 0 {
-		return fmt.Errorf("%s is empty", save.DisplayName(name))
-	}
-	return err
-}
-
-// Unwrap defines the flags of unwrap.
-func Unwrap(f *shell.Flags) shell.Action {
-	var o open.Flags
-	o.FileFlags(f)
-	o.SkipFlag(f)
-	f.OutputFlag()
-	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
-}
-
-// unwrap writes the content of a compressed or encrypted file, or the values inside the bytes of a game.
-func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
-	in, err := o.OpenStack(s, name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	if in.IsPlain() {
-		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", in.Name)
-	}
-	if around := in.Around(); around != "" && in.Container().IsPlain() {
-		s.Infof("%s contains values %s", in.Name, around)
-	}
-	content := in.Unwrapped()
-	n, err := io.Copy(s.Out, s.Progress(content.Reader(), content.Size))
-	s.Clear()
-	if save.IsContainerError(err) && n > 0 {
-		return &shell.PartError{Err: err, Bytes: n}
-	}
-	return err
-}
-
-// Wrap defines the flags of wrap.
-func Wrap(f *shell.Flags) shell.Action {
-	o := &open.Flags{Writes: true}
-	o.FileFlags(f)
-	o.SkipFlag(f)
-	f.SaveFlag()
-	like := f.String("like", "", "compress and encrypt as `FILE` is, with its key")
-	check := func() error {
-		if *like == "" {
-			return errors.New("wrap needs -like FILE, a file that is compressed or encrypted")
-		}
-		return nil
-	}
-	return shell.Action{Check: check, Run: func(s *shell.Stdio) error { return wrap(s, o, *like, f.File()) }}
-}
-
-// wrap writes what unwrap writes, edited, as it is in another file.
-func wrap(s *shell.Stdio, o *open.Flags, like, name string) error {
-	outside, err := o.OpenStack(s, like)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = outside.Close() }()
-	if outside.IsPlain() {
-		return fmt.Errorf("%s is neither compressed nor encrypted as by Godot", outside.Name)
-	}
-	in, err := open.File(s, name, false)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	return o.Rewrite(s, outside.Wrapping(), outside.Container(), outside.Key(), func(w io.Writer) error {
-		_, err := io.Copy(w, in.Reader())
-		return err
-	})
-}
-
 // Set defines the flags of set.
 func Set(f *shell.Flags) shell.Action { return edits(f, edit.Set) }
 
@@ -316,7 +60,7 @@ func Move(f *shell.Flags) shell.Action { return edits(f, edit.Move) }
 // edits defines the flags of a command editing files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
-	e.open.EditFlags(f)
+	e.open.EditFlags(f, true) // objects that are in the file stay, and others are typed on purpose
 	f.EditFlags()
 	f.DryFlag()
 	switch op {
@@ -343,7 +87,7 @@ type editor struct {
 func PrintValues(w io.Writer) {
 	fmt.Fprint(w, `Values are written as in GDScript, and as get prints them: 10, "text", Vector2(1, 2), [1, {"a": 2}], 1_000,
 0xff, Color("#ff8000") or Color.RED, by Godot 4's names. (1, 2) is a vector of the type of the old one. +=, -=, *= and /=
-change a number.
+change a number, a vector or a color, and += text. @FILE is the bytes of a file, as a PackedByteArray.
 A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
 A value of any type replaces null, and a value written with its type replaces any: i:10, f:2.5, b:true, s:text,
 sn:name, np:path. Lines from standard input keep their types, as flat prints them.
@@ -506,13 +250,24 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 		if !e.hasLines() {
 			err = edit.AddPath(tree, line)
 		} else {
-			_, err = edit.AddLine(tree, line, nil, e.op)
+			_, err = edit.AddLine(tree, withFile(line), nil, e.op)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return tree, nil
+}
+
+// withFile returns a line, with the bytes of FILE in place of a value @FILE, as in curl, if there is such a file.
+func withFile(line string) string {
+	_, value, _ := text.CutLine(line, nil)
+	if name, ok := strings.CutPrefix(value, "@"); ok && isFile(name) {
+		if b, err := os.ReadFile(name); err == nil {
+			line = strings.TrimSuffix(line, value) + text.Value{Type: gdwire.TypePackedByteArray, Text: string(b)}.String()
+		}
+	}
+	return line
 }
 
 // treeFor returns the paths and values for a file. Standard input is read once for several files.
@@ -573,6 +328,9 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	if err == nil {
 		noteChanges(s, in.Name, plan)
 	}
+	if err == nil && in.Path != "" && s.ToPipe() && !s.IsQuiet() {
+		s.NoteAtEnd("%s stays as it was; -i replaces it, and -o FILE writes another", in.Name)
+	}
 	return err
 }
 
@@ -608,51 +366,81 @@ func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) 
 
 // withHint returns an error of an edit, with a hint if there is one.
 func (e *editor) withHint(c *save.Content, err error) error {
-	var missing *text.NotFoundError
-	end := e.appends(c, err)
+	end := e.adds(c, err)
 	switch {
-	case errors.As(err, &missing):
-		hinted := edit.WithPlaces(c, err)
-		if hinted == err && e.op == edit.Set && !missing.Similar && edit.CanAdd(c, missing.Path) {
-			return fmt.Errorf("%w; gdwire add adds it", err)
+	case errors.As(err, new(*text.NotFoundError)):
+		if hinted := edit.WithPlaces(c, err); hinted != err {
+			return hinted
 		}
-		return hinted
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
 		return shell.Choicef("%w%s", err, end)
 	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:
-		return fmt.Errorf("%w; set changes it%s", err, end)
+		err = fmt.Errorf("%w; set changes it", err)
 	case e.op == edit.Set, e.op == edit.Put:
-		if err = edit.WithHint(err, "-force sets another type"); end != "" {
-			return fmt.Errorf("%w%s", err, end)
-		}
-		return err
+		err = edit.WithHint(err, "-force sets another type")
+	default:
+		err = edit.WithHint(err, "")
 	}
-	return edit.WithHint(err, "")
+	if end != "" {
+		err = fmt.Errorf("%w%s", err, end)
+	}
+	return err
 }
 
-// appends returns the hint for the error of a value at the path of an array, which can be meant to get another element, or "".
-func (e *editor) appends(c *save.Content, err error) string {
+// adds returns the hint for the error of a value that is meant to be added perhaps: with a new key, or at the path of an array, or of
+// an element after its last, as another element. Otherwise, adds returns "".
+func (e *editor) adds(c *save.Content, err error) string {
 	var (
-		wrong  *edit.TypeError
-		exists *edit.ExistsError
-		value  *edit.ValueError
-		at, v  string
+		missing *text.NotFoundError
+		wrong   *edit.TypeError
+		exists  *edit.ExistsError
+		value   *edit.ValueError
+		at      string
+		values  [1]string
 	)
+	all, after := values[:], "[+]"
 	switch {
+	case errors.As(err, &missing) && e.hasLines() && !missing.Similar:
+		at, all[0] = missing.Path, missing.Value
+		if path, _ := text.Parse(at); edit.CanAdd(c, at) {
+			after = ""
+		} else if last := len(path.Steps) - 1; last >= 0 && path.Steps[last].Key.Type == gdwire.TypeInt {
+			path.Steps = path.Steps[:last]
+			at = path.String()
+		}
 	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()):
-		at, v = wrong.Path, wrong.Text
+		at, all[0] = wrong.Path, wrong.Text
 	case errors.As(err, &exists):
-		at, v = exists.Path, exists.Text
-	case errors.As(err, &value) && strings.HasPrefix(value.Err.Text, "+="):
-		at, v = value.Path, value.Err.Text
+		at, all[0] = exists.Path, exists.Text
+	case errors.As(err, &value):
+		at, all[0] = value.Path, value.Err.Text
 	}
-	if at == "" || !edit.CanAdd(c, at+"[+]") {
+	if more, ok := strings.CutPrefix(all[0], "+="); ok { // as in GDScript, of each element of an Array
+		all[0] = strings.TrimSpace(more)
+		if list, err := text.ParseValue(all[0]); err == nil && after != "" && list.Type == gdwire.TypeArray && list.Items != nil && !list.Bare {
+			all = nil
+			for i := range list.Items {
+				all = append(all, list.Items[i].String())
+			}
+		}
+	} else if value != nil {
 		return ""
 	}
-	if e.hasLines() {
-		return "; to append, gdwire add " + text.Operand(at+"[+] = "+strings.TrimSpace(strings.TrimPrefix(v, "+=")))
+	if at == "" || !edit.CanAdd(c, at+after) {
+		return ""
 	}
-	return "; to append, " + text.Operand(at+"[+]")
+	hint := "; to append,"
+	if after == "" {
+		hint = "; to add it,"
+	}
+	if !e.hasLines() {
+		return hint + " " + text.Operand(at+after)
+	}
+	hint += " gdwire add"
+	for _, v := range all {
+		hint += " " + text.Operand(at+after+" = "+shell.Cut(v, shell.PlainWidth))
+	}
+	return hint
 }
 
 // plan returns the plan of the edits in a tree.

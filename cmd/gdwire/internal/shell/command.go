@@ -21,6 +21,7 @@ import (
 
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/base/address"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"golang.org/x/term"
 )
 
@@ -37,11 +38,11 @@ type Program struct {
 	Complete func(file, word string) []string
 }
 
-// A Word is the answer to command names of other programs.
+// A Word is what command names of other programs mean.
 type Word struct {
 	Names   string // separated by spaces
 	Command string // takes the same operands, or is ""
-	Answer  string
+	Answer  string // without a Command
 }
 
 // A Group contains the commands under a heading of the usage.
@@ -258,6 +259,14 @@ type Keys struct {
 func (k *Keys) Flags(f *Flags) {
 	f.StringVar(&k.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, as by echo PASSWORD >FILE, or - for standard input")
 	f.StringVar(&k.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
+}
+
+// Line returns the flag that gives the key in a command line, to type.
+func (k *Keys) Line() string {
+	if k.keyFile != "" {
+		return " -key-file " + text.Operand(k.keyFile)
+	}
+	return " -password-file " + text.Operand(cmp.Or(k.passwordFile, "password.txt"))
 }
 
 // Use sets the key of all other files, unless it is nil.

@@ -218,6 +218,10 @@ func (p *Program) execute(args []string, s *Stdio) error {
 	if _, err := os.Stat(name); c == nil && err == nil {
 		c, args = p.find(p.Shows), append([]string{name}, args...)
 	}
+	if w := p.word(name); c == nil && w != nil && w.Command != "" {
+		s.Logf("%s is %s", name, commandLine(w.Command, args))
+		return p.execute(append(strings.Fields(w.Command), args...), s)
+	}
 	if c != nil {
 		return c.execute(p, args, s)
 	}
@@ -227,16 +231,19 @@ func (p *Program) execute(args []string, s *Stdio) error {
 	return usageError{p.noCommand(name, args), printShort}
 }
 
+// word returns the word of other programs with a name, or nil.
+func (p *Program) word(name string) *Word {
+	i := slices.IndexFunc(p.Words, func(w Word) bool { return slices.Contains(strings.Fields(w.Names), strings.ToLower(name)) })
+	if i < 0 {
+		return nil
+	}
+	return &p.Words[i]
+}
+
 // noCommand returns the error for a name of no command, with the command line that is meant perhaps.
 func (p *Program) noCommand(name string, args []string) error {
-	for _, w := range p.Words {
-		switch {
-		case !slices.Contains(strings.Fields(w.Names), strings.ToLower(name)):
-		case w.Command == "" || len(args) == 0:
-			return fmt.Errorf("no command %q; %s", name, w.Answer)
-		default:
-			return fmt.Errorf("no command %q; %s: %s", name, w.Answer, commandLine(w.Command, args))
-		}
+	if w := p.word(name); w != nil && w.Answer != "" {
+		return fmt.Errorf("no command %q; %s", name, w.Answer)
 	}
 	for c := range p.commands {
 		if text.Similar(name, c.Name) {

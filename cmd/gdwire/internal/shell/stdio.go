@@ -264,6 +264,9 @@ func (s *Stdio) Infof(format string, args ...any) {
 	}
 }
 
+// ToPipe reports whether the output goes to standard output, and is the result.
+func (s *Stdio) ToPipe() bool { return s.output == nil && !s.DryRun }
+
 // IsQuiet reports whether -q is given.
 func (s *Stdio) IsQuiet() bool { return s.quiet }
 

@@ -37,43 +37,54 @@ func (e *editor) value(p *text.Node) (goOn bool, err error) {
 		return false, e.remove(p)
 	}
 	v, err := e.operand(p)
-	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
-		return false, e.setLoose(p, wrong)
+	if err == nil && v.isType() {
+		return true, nil // leave compares the types
 	}
-	if err != nil || v.isType() {
-		return true, err // leave compares the types
-	}
-	return false, e.set(p, &v)
+	return false, e.set(p, &v, err)
 }
 
 // isWhole reports whether p is a packet, or a value in bytes.
 func isWhole(p *text.Node) bool { return p.Parent() == nil || p.Step().Op == text.Inside }
 
-// setLoose sets a value whose type tells what the text of a target that is no value means. Otherwise, setLoose returns the error of the text,
-// with the type.
-func (e *editor) setLoose(p *text.Node, wrong *text.SyntaxError) error {
-	start, elem := e.InputOffset(), e.Elem()
-	was, err := read(e.Decoder, 0)
-	if err != nil {
+// set replaces the next value. err is the error of the new one.
+func (e *editor) set(p *text.Node, v *operand, err error) error {
+	start, elem, n := e.InputOffset(), e.Elem(), len(v.Text)
+	if v.Change != "" || err != nil {
+		n = maxCopied
+	}
+	was, failed := read(e.Decoder, n)
+	if failed != nil {
+		return failed
+	}
+	if v.Value, err = result(p, v.Value, err, &was); err != nil {
 		return err
-	}
-	if v, ok := wrong.Loose(was.Type); ok {
-		return e.replace(p, &operand{oldValue: oldValue{Value: v}}, &was, start, elem)
-	}
-	return &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}
-}
-
-// set replaces the next value.
-func (e *editor) set(p *text.Node, v *operand) error {
-	start, elem := e.InputOffset(), e.Elem()
-	was, err := read(e.Decoder, len(v.Text))
-	if err != nil {
-		return err
-	}
-	if v.Value, err = v.Result(&was.Value); err != nil {
-		return fmt.Errorf("%v: %w", p, err)
 	}
 	return e.replace(p, v, &was, start, elem)
+}
+
+// result returns the value v in place of the value of a target. The type of that can tell what a text means that is no value,
+// by its error err.
+func result(p *text.Node, v text.Value, err error, was *oldValue) (text.Value, error) {
+	wrong := (*text.SyntaxError)(nil)
+	if errors.As(err, &wrong) {
+		if loose, ok := wrong.Loose(was.Type); ok {
+			v, err = loose, nil
+		}
+	} else if err != nil {
+		return v, err
+	}
+	if err == nil && v.Change != "" && was.cut {
+		err = errors.New("the text is too long to be changed")
+	}
+	if err == nil {
+		v, err = v.Result(&was.Value)
+	}
+	if errors.As(err, &wrong) {
+		return v, &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}
+	} else if err != nil {
+		err = fmt.Errorf("%v: %w", p, err)
+	}
+	return v, err
 }
 
 // replace replaces the value that was read from offset start on, in a container of a declared type.
@@ -175,18 +186,7 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 		return fmt.Errorf("%v is a component of a %v", p, part.In)
 	}
 	v, err := e.newValue(p)
-	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
-		if loose, ok := wrong.Loose(part.Value.Type); ok {
-			v, err = loose, nil
-		} else {
-			was := oldValue{Value: part.Value}
-			return &ValueError{p.String(), part.Value.Type.String(), was.such(), wrong}
-		}
-	}
-	if err == nil {
-		v, err = v.Result(&part.Value)
-	}
-	if err != nil {
+	if v, err = result(p, v, err, &oldValue{Value: part.Value}); err != nil {
 		return err
 	}
 	b, v, err := e.encodePart(p, &part, v)

@@ -26,6 +26,15 @@ func AddPath(tree *text.Tree, value string) error {
 // AddLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
 // a text that is no value, with the type of the old one, and += of values that there is one.
 func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Step, error) {
+	at, value, ok := strings.Cut(line, "[]")
+	if _, err := text.Parse(at); ok && err == nil && strings.HasPrefix(strings.TrimSpace(value), "=") {
+		next := at + "[+]" + value
+		if op == Set {
+			return nil, fmt.Errorf("want %s for each value, %s for the key \"\", or gdwire add %s for another element",
+				text.Operand(at+"[*]"+value), text.Operand(at+`[""]`+value), text.Operand(next))
+		}
+		line = next
+	}
 	p, value, err := text.CutLine(line, steps)
 	if (op == Set || strings.HasPrefix(value, "+=")) && value != "" && value[0] != '=' {
 		err = nil

@@ -507,7 +507,11 @@ func notFound(c *save.Content, p *text.Node) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(Find(c, path), fmt.Errorf("another of the paths leads to %v, too", p))
+	err = Find(c, path)
+	if missing := (*text.NotFoundError)(nil); errors.As(err, &missing) {
+		missing.Value = p.Text
+	}
+	return cmp.Or(err, fmt.Errorf("another of the paths leads to %v, too", p))
 }
 
 // Find returns an error if a path leads to no value, with the most similar key.
@@ -531,6 +535,9 @@ func WithPlaces(c *save.Content, err error) error {
 		return err
 	}
 	path, _ := text.Parse(missing.Path)
+	if other, ok := path.Renumbered(); ok && Find(c, other) == nil {
+		return fmt.Errorf("%w; there is %s", err, text.Operand(other.String()))
+	}
 	for n := len(path.Steps); n > max(0, len(path.Steps)-3); n-- { // the last two can lead into a vector
 		switch all := elsewhere(c, path, n); len(all) {
 		case 0:
