@@ -378,7 +378,7 @@ func TestEncodeLike(t *testing.T) {
 		{"width of math types", double, `{"type":"Dictionary","args":["s:a",{"type":"Vector2","args":[0.1,3.0]},"s:b","i:1"]}`, nil,
 			framed(wire(27, 2, 4, "a", 0x10005, 0.1, 3.0, 4, "b", 2, 1)), statusGood, "$.a: Vector2(0.1, 3.0), was Vector2(0.1, 2.0)"},
 		{"added and removed", double, `{"type":"Dictionary","args":["s:a",{"type":"Vector2","args":[0.1,2.0]},"s:c","i:1"]}`, nil,
-			framed(wire(27, 2, 4, "a", 0x10005, 0.1, 2.0, 4, "c", 2, 1)), statusGood, "gdwire: $.c: 1, was not there\ngdwire: $.b: was 1, is not there\n"},
+			framed(wire(27, 2, 4, "a", 0x10005, 0.1, 2.0, 4, "c", 2, 1)), statusGood, "gdwire: $.b: was 1, is not there\ngdwire: $.c: 1, was not there\n"},
 		{"nothing changed", framed(wire(2, math.MaxInt32), wire(4, "some text to be sure")), "\"i:2147483647\"\n\"s:some text to be sure\"", nil,
 			framed(wire(2, math.MaxInt32), wire(4, "some text to be sure")), statusGood, "no value changed"},
 		{"another number of values", double, `"i:1" "i:2"`, nil, nil, statusBad, "has 1, the input 2"},

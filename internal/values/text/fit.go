@@ -172,6 +172,9 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string { return e.text }
 
+// Target returns the path and the text of the target.
+func (e *NotFoundError) Target() (path, value string) { return e.Path, e.Value }
+
 // NotFound returns the NotFoundError for a node at which a walk found no value.
 func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	missing := p // the first node on the path without a value
@@ -486,45 +489,38 @@ func (v *Value) isNumber() bool { return v.Type == gdwire.TypeInt || v.Type == g
 // Result returns the value in place of old: v itself, or old changed by v. As in GDScript, text is appended, and a vector or Color
 // changed by component.
 func (v *Value) Result(old *Value) (Value, error) {
-	result := *old
-	isFactor := v.isNumber() && (v.Change == "*" || v.Change == "/")
-	by, fits := v.Fit(old.Type)
-	switch _, integers := old.Type.Components(); {
+	result, t := *old, old.Type
+	by, fits := v.Fit(t)
+	_, integers := t.Components()
+	switch {
 	case v.Change == "":
 		return *v, nil
 	case v.isNumber() && old.isNumber():
 		return v.number(old)
-	case fits && v.Change == "+" && (old.Type == gdwire.TypeString || old.Type == gdwire.TypeStringName):
+	case fits && v.Change == "+" && (t == gdwire.TypeString || t == gdwire.TypeStringName):
 		result.Text += by.Text
 		return result, nil
-	case !isVector(old.Type) && old.Type != gdwire.TypeColor, !isFactor && !fits:
-		change := v.Change + "= " + v.String()
-		return *v, &SyntaxError{Text: change, Column: 1, Reason: change + " does not change it"}
-	default:
-		kind := gdwire.TypeFloat
-		if integers {
-			kind = gdwire.TypeInt
-		}
-		result.Numbers = slices.Clone(old.Numbers)
-		for i, x := range old.Numbers {
-			change := *v
-			if !isFactor {
-				change = Value{Type: gdwire.TypeFloat, Numbers: by.Numbers[i : i+1], Change: v.Change}
-			}
-			number := Value{Type: gdwire.TypeFloat, Numbers: []float64{x}, Single: old.Single}
-			number, _ = number.Fit(kind)
-			number, err := change.number(&number)
-			if err != nil {
-				return *v, err
-			}
-			number, _ = number.Fit(gdwire.TypeFloat)
-			result.Numbers[i] = number.Numbers[0]
-		}
-		if integers && !areIntegers(result.Numbers) {
-			return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
-		}
-		return result, nil
+	case !isVector(t) && t != gdwire.TypeColor:
+		fits = false
+	case v.isNumber() && (v.Change == "*" || v.Change == "/"):
+		factor, _ := v.Fit(gdwire.TypeFloat)
+		by.Numbers, fits = slices.Repeat(factor.Numbers, len(old.Numbers)), true
 	}
+	if !fits {
+		return *v, &SyntaxError{Text: v.Change + "=" + v.String(), Column: 1, Reason: v.Change + "= " + v.String() + " does not change it"}
+	}
+	result.Numbers = nil
+	for i, x := range old.Numbers {
+		z := changed(v.Change, x, by.Numbers[i])
+		if integers && by.Type != gdwire.TypeFloat { // as ints
+			z = math.Trunc(z)
+		}
+		result.Numbers = append(result.Numbers, z)
+	}
+	if v.Change == "/" && slices.Contains(by.Numbers, 0) || integers && !areIntegers(result.Numbers) {
+		return *v, fmt.Errorf("%v %s %v is no %v", old, v.Change, v, t)
+	}
+	return result, nil
 }
 
 // isVector reports whether t is one of the vectors.

@@ -565,9 +565,9 @@ func (c *summary) row(name, text string) {
 	fmt.Fprintf(c.Out, "%s  %s\n", c.Colors.Dim.Sprintf("%8s", name), text)
 }
 
-// SplitLine splits a line into path and value. The separator is the first " = " outside
+// splitLine splits a line into path and value. The separator is the first " = " outside
 // of quotes.
-func SplitLine(line string) (path, value string) {
+func splitLine(line string) (path, value string) {
 	quoted := false
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -598,7 +598,7 @@ func CompletePath(name, word string) []string {
 		if lines++; lines > maxCompletionLines {
 			return errEnough
 		}
-		path, _ := SplitLine(line)
+		path, _ := splitLine(line)
 		if inFirst := strings.HasPrefix(path, "$.") || strings.HasPrefix(path, "$["); inFirst && !dollar {
 			path = strings.TrimPrefix(path[1:], ".")
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/values/compare"
 	"github.com/gdwire/gdwire/internal/values/reals"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -402,7 +403,7 @@ type jsonEncoder struct {
 
 	liked *open.Input   // the file of -like, or nil
 	all   *save.Content // the content of liked
-	old   [][]byte      // the values of liked
+	old   int           // the number of its values
 	output
 }
 
@@ -442,13 +443,15 @@ func (e *jsonEncoder) run(s *shell.Stdio, name string) error {
 	switch n := len(values); {
 	case n == 0:
 		return errEmpty
-	case e.like != "" && n != len(e.old):
-		return fmt.Errorf("not the same number of values: %s has %d, the input %d; nothing was written", e.like, len(e.old), n)
+	case e.like != "" && n != e.old:
+		return fmt.Errorf("not the same number of values: %s has %d, the input %d; nothing was written", e.like, e.old, n)
 	case e.like == "" && n > 1 && !e.hasFrame():
 		return shell.Choicef("the input has %d values; with -frame u32 each follows its length, as store_var and put_var write them", n)
 	}
 	if e.like != "" {
-		e.showChanges(s, values)
+		if err := e.showChanges(s, values); err != nil {
+			return err
+		}
 	} else if !e.Framed() && !e.hasFrame() {
 		s.Infof("this is what bytes_to_var reads; get_var needs -frame u32")
 	}
@@ -487,7 +490,7 @@ func (e *jsonEncoder) loadLike(s *shell.Stdio) error {
 		}
 		used = end
 		in.Decoder.DoubleReals = in.Decoder.DoubleReals || width == reals.Double
-		e.old = append(e.old, data[p.Offset:end])
+		e.old++
 		return true, nil
 	})
 	if err != nil {
@@ -651,74 +654,38 @@ func (e *jsonEncoder) write(w io.Writer, values []*encoded) error {
 	return nil
 }
 
-// showChanges shows the paths of changed values.
-func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) {
+// showChanges shows the first of the values that differ from those of the file of -like.
+func (e *jsonEncoder) showChanges(s *shell.Stdio, values []*encoded) error {
 	if s.IsQuiet() {
-		return
+		return nil
+	}
+	var written bytes.Buffer
+	if err := e.write(&written, values); err != nil {
+		return err
+	}
+	as := e.Reading
+	as.Decoder.AllowObjects = true
+	var files [2]*compare.File
+	for i, c := range []*save.Content{e.all, save.NewContent(bytes.NewReader(written.Bytes()), int64(written.Len()), &as)} {
+		files[i] = &compare.File{ReaderAt: c, Size: c.Size, Reading: &as, Packets: compare.Packets(c)}
 	}
 	const most = 20 // lines
-	shown, more := 0, 0
-	for i := range values {
-		value := bytes.Join(values[i].pieces, nil)
-		if bytes.Equal(e.old[i], value) {
-			continue
+	n := 0
+	c := compare.Comparer{Show: (*compare.File).Text, Differ: func(d *compare.Difference) error {
+		if n++; n <= most {
+			s.Logf("%s", changeText(d.Path, shell.Cut(string(d.Old), shell.PlainWidth), shell.Cut(string(d.New), shell.PlainWidth)))
 		}
-		for _, line := range changes(e.flatLines(e.old[i], int64(i)), e.flatLines(value, int64(i))) {
-			if shown == most {
-				more++
-				continue
-			}
-			shown++
-			s.Logf("%s", line)
-		}
-	}
+		return nil
+	}}
+	err := c.Compare(files[0], files[1])
 	switch {
-	case more > 0:
-		s.Logf("and %d more", more)
-	case shown == 0 && !e.container.IsPlain():
+	case err != nil:
+	case n > most:
+		s.Logf("and %d more", n-most)
+	case n == 0 && !e.container.IsPlain():
 		s.Logf("no value changed; the bytes of the file can differ, because they are compressed or encrypted anew")
-	case shown == 0:
+	case n == 0:
 		s.Logf("no value changed")
 	}
-}
-
-// flatLines returns the lines of flat for a value.
-func (e *jsonEncoder) flatLines(value []byte, index int64) []string {
-	var out bytes.Buffer
-	quiet := shell.Capture(&out)
-	do := e.Decoder
-	do.AllowObjects = true
-	d := gdwire.NewDecoder(nil, &do)
-	defer d.Release()
-	d.ResetBytes(value)
-	_ = open.NewFlatPrinter(quiet, nil).Show(&save.Packet{Decoder: d, Index: index}) // read without an error before
-	_ = quiet.Out.Flush()
-	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-}
-
-// changes returns the differences between the lines of two values.
-func changes(old, values []string) (all []string) {
-	before := make(map[string]string, len(old))
-	for _, line := range old {
-		p, v := open.SplitLine(line)
-		before[p] = v
-	}
-	for _, line := range values {
-		p, v := open.SplitLine(line)
-		was, ok := before[p]
-		delete(before, p)
-		switch {
-		case !ok:
-			all = append(all, shell.Cut(changeText(p, "", v), shell.PlainWidth))
-		case was != v:
-			all = append(all, changeText(p, shell.Cut(was, shell.PlainWidth), shell.Cut(v, shell.PlainWidth)))
-		}
-	}
-	for _, line := range old {
-		if p, v := open.SplitLine(line); before[p] == v && v != "" {
-			delete(before, p)
-			all = append(all, changeText(p, shell.Cut(v, shell.PlainWidth), ""))
-		}
-	}
-	return all
+	return err
 }

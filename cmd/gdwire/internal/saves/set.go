@@ -390,55 +390,42 @@ func (e *editor) withHint(c *save.Content, err error) error {
 // adds returns the hint for the error of a value that is meant to be added perhaps: with a new key, or at the path of an array, or of
 // an element after its last, as another element. Otherwise, adds returns "".
 func (e *editor) adds(c *save.Content, err error) string {
-	var (
-		missing *text.NotFoundError
-		wrong   *edit.TypeError
-		exists  *edit.ExistsError
-		value   *edit.ValueError
-		at      string
-		values  [1]string
-	)
-	all, after := values[:], "[+]"
-	switch {
-	case errors.As(err, &missing) && e.hasLines() && !missing.Similar:
-		at, all[0] = missing.Path, missing.Value
+	var target interface{ Target() (path, value string) }
+	if !errors.As(err, &target) {
+		return ""
+	}
+	at, typed := target.Target()
+	if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) && !strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()) {
+		return ""
+	}
+	hint, end := "; to append,", "[+]"
+	if missing := (*text.NotFoundError)(nil); errors.As(err, &missing) {
+		if !e.hasLines() || missing.Similar {
+			return ""
+		}
 		if path, _ := text.Parse(at); edit.CanAdd(c, at) {
-			after = ""
+			hint, end = "; to add it,", ""
 		} else if last := len(path.Steps) - 1; last >= 0 && path.Steps[last].Key.Type == gdwire.TypeInt {
 			path.Steps = path.Steps[:last]
 			at = path.String()
 		}
-	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()):
-		at, all[0] = wrong.Path, wrong.Text
-	case errors.As(err, &exists):
-		at, all[0] = exists.Path, exists.Text
-	case errors.As(err, &value):
-		at, all[0] = value.Path, value.Err.Text
 	}
-	if more, ok := strings.CutPrefix(all[0], "+="); ok { // as in GDScript, of each element of an Array
-		all[0] = strings.TrimSpace(more)
-		if list, err := text.ParseValue(all[0]); err == nil && after != "" && list.Type == gdwire.TypeArray && list.Items != nil && !list.Bare {
-			all = nil
-			for i := range list.Items {
-				all = append(all, list.Items[i].String())
-			}
-		}
-	} else if value != nil {
+	value, failed := text.ParseValue(typed)
+	switch {
+	case !edit.CanAdd(c, at+end):
+		return ""
+	case !e.hasLines():
+		return hint + " " + text.Operand(at+end)
+	case failed != nil:
 		return ""
 	}
-	if at == "" || !edit.CanAdd(c, at+after) {
-		return ""
-	}
-	hint := "; to append,"
-	if after == "" {
-		hint = "; to add it,"
-	}
-	if !e.hasLines() {
-		return hint + " " + text.Operand(at+after)
+	all := []text.Value{value}
+	if value.Change != "" && end != "" && value.Type == gdwire.TypeArray && !value.Bare { // as in GDScript
+		all = value.Items
 	}
 	hint += " gdwire add"
-	for _, v := range all {
-		hint += " " + text.Operand(at+after+" = "+shell.Cut(v, shell.PlainWidth))
+	for i := range all {
+		hint += " " + text.Operand(at+end+" = "+shell.Cut(all[i].String(), shell.PlainWidth))
 	}
 	return hint
 }

@@ -255,8 +255,9 @@ func TestEdits(t *testing.T) {
 		{name: "color and factor", before: value("Color(1, 0.5, 0, 1)"), line: "a *= 0.5", after: value("Color(0.5, 0.25, 0, 0.5)"), change: "$.a: Color(0.5, 0.25, 0.0, 0.5), was Color(1.0, 0.5, 0.0, 1.0)"},
 		{name: "vector of a packed array", before: value("PackedVector2Array([Vector2(1, 2)])"), line: "a[0] *= 2", after: value("PackedVector2Array([Vector2(2, 4)])"), change: "$.a[0]: Vector2(2.0, 4.0), was Vector2(1.0, 2.0)"},
 		{name: "vector and a number", before: value("Vector2(1, 2)"), line: "a += 1", err: "$.a is of type Vector2, such as Vector2(1.0, 2.0): += 1 does not change it"},
-		{name: "vector by zero", before: value("Vector2i(1, 2)"), line: "a /= 0", err: "1 / 0 is a division by zero"},
-		{name: "vector out of range", before: value("Vector2i(2147483647, 2)"), line: "a *= 2", err: "Vector2i(2147483647, 2) * 2 is out of range"},
+		{name: "vector of ints and float", before: value("Vector2i(1, 2)"), line: "a *= 1.5", err: "Vector2i(1, 2) * 1.5 is no Vector2i"},
+		{name: "vector by zero", before: value("Vector2i(1, 2)"), line: "a /= 0", err: "Vector2i(1, 2) / 0 is no Vector2i"},
+		{name: "vector out of range", before: value("Vector2i(2147483647, 2)"), line: "a *= 2", err: "Vector2i(2147483647, 2) * 2 is no Vector2i"},
 		{name: "math type that is no vector", before: value("Quaternion(0, 0, 0, 1)"), line: "a *= Quaternion(0, 0, 0, 1)", err: "does not change it"},
 
 		{name: "all elements", before: value(`[{"x": 1, "y": 2}, {"x": 3}, {"y": 4}]`), line: "a[*].x += 1", after: value(`[{"x": 2, "y": 2}, {"x": 4}, {"y": 4}]`), change: "$.a[0].x: 2, was 1$.a[1].x: 4, was 3"},

@@ -323,6 +323,9 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("%s is of type %s and not %s", e.Path, e.Old, e.New)
 }
 
+// Target returns the path and the text of the target.
+func (e *TypeError) Target() (path, value string) { return e.Path, e.Text }
+
 // Unwrap returns gdwire.ErrType.
 func (e *TypeError) Unwrap() error { return gdwire.ErrType }
 
@@ -355,6 +358,9 @@ func (e *ValueError) quoted() string {
 	}
 	return fmt.Sprintf("; text is in quotes: %s", text.Operand(e.Path+" = "+e.Err.Quoted))
 }
+
+// Target returns the path and the text of the target.
+func (e *ValueError) Target() (path, value string) { return e.Path, e.Err.Text }
 
 // Unwrap returns the error of the text.
 func (e *ValueError) Unwrap() error { return e.Err }
@@ -455,6 +461,9 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 type ExistsError struct{ Path, Text string }
 
 func (e *ExistsError) Error() string { return "there is a value at " + e.Path }
+
+// Target returns the path and the text of the target.
+func (e *ExistsError) Target() (path, value string) { return e.Path, e.Text }
 
 // A RefusedError reports an edit after which engines would not read the packet.
 type RefusedError struct{ err error }
