@@ -103,11 +103,11 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	var all []choice
 	e := explainer{digests: &digests{b: b, budget: s.budget, known: map[digestKey][]byte{}}, options: &s.Options, gapsKnown: map[gapSpan]*known{}}
 	for i, r := range rows[:min(len(rows), most)] {
-		if r.saving <= rows[0].saving-near || r.saving < enoughBodies && depth == 0 || i >= few && len(r.bodies) > mostLearnt {
+		if i >= few && len(r.bodies) > mostLearnt {
 			break
 		}
 		proved := r.isProved(len(b))
-		if slices.ContainsFunc(rows[:i], r.isSame) || !proved && (len(r.bodies) > mostUnproved || depth > 0) {
+		if r.saving < enoughBodies && depth == 0 || !proved && (len(r.bodies) > mostUnproved || depth > 0) {
 			continue
 		}
 		all = append(all, e.explain(r, all, proved)...)
@@ -176,7 +176,7 @@ func (s *search) inside(content []byte, format gdwire.Format, depth int) *Parse 
 func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) {
 	best := 0.0
 	add := func(r row) {
-		if len(r.bodies) > 0 && r.saving > best-near {
+		if len(r.bodies) > 0 && r.saving > best-near && !slices.ContainsFunc(all, r.isSame) {
 			all = append(all, r)
 			best = max(best, r.saving)
 		}
@@ -208,7 +208,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		const weak = 20
 		without(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
-		without(func(c *body) bool { return c.wrong })
+		without((*body).isDamaged)
 		const most = 6
 		for k, c := range bodies {
 			if k < most || k == len(bodies)-1 {
@@ -216,7 +216,8 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(b.saving, a.saving) })
+	all = slices.DeleteFunc(all, func(r row) bool { return r.saving <= best-near })
+	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(b.weight(), a.weight()) })
 	return all
 }
 
@@ -235,6 +236,14 @@ func sureSpans(known, records [][2]int, found []body) [][2]int {
 		end = max(end, x[1])
 		return inside
 	})
+}
+
+// weight returns by how much the row is to be explained before others: fields can speak against damage.
+func (r *row) weight() float64 {
+	if slices.ContainsFunc(r.bodies, (*body).isDamaged) {
+		return r.saving - cutPrice
+	}
+	return r.saving
 }
 
 // isSame reports whether two rows are of the same bodies.
@@ -408,6 +417,9 @@ func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
 	for _, p := range out.places { // a pattern is paid once
 		if p.rule.sum == nil && p.rule.body < 0 && p.rule.kind != offset {
 			size := sized{p.gap, p.rule.from, p.rule.to, p.rule.kind == count}
+			if p.plain < smallPrice && p.pattern.n == 1 {
+				size.from, size.to = e.last(&p.rule), -1
+			}
 			if sizes[size] && !p.again {
 				out.saving -= sameSize
 			}
@@ -530,7 +542,7 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 func patterns(s *set, last int) (all []*place) {
 	n := map[*pattern]int{}
 	for _, p := range s.places {
-		if p.pattern.each && p.gap < last && p.rule.kind != offset && p.form.Text != 'd' {
+		if p.pattern.each && p.gap < last && !p.rule.kind.isTabled() && p.form.Text != 'd' {
 			if n[p.pattern]++; n[p.pattern] == 1 {
 				all = append(all, p)
 			}

@@ -91,7 +91,7 @@ func FuzzWrite(f *testing.F) {
 		f.Add(i)
 	}
 	for _, seed := range []uint64{1326, 2262, 2535, 5095, 5705, 7485, 9538, 9548, 10060, 10421, 11841, 12347, 13262, 18968, 19278, 25530, 177, 1321, 1436, 1587, 13887, 14475, 1394, 1763,
-		160, 325, 507, 1126, 1941, 1943} {
+		160, 325, 507, 1126, 1941, 1943, 8000587} {
 		f.Add(seed) // was written wrong once, or called damaged
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

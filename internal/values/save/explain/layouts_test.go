@@ -432,6 +432,7 @@ func TestTraps(t *testing.T) {
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	hundred := saved(t, 0, 0, strings.Repeat("x", 72))
 	require.Len(t, hundred, 100)
+	small := pack(t, hundred, "zstd")
 	u32 := func(n int) []byte { return integer(uint64(n), 4, false) }
 	sized := func(b []byte) []byte { return append(u32(len(b)), b...) }
 	for _, trap := range []struct {
@@ -443,6 +444,7 @@ func TestTraps(t *testing.T) {
 		{"T1: the last letter of a name is the size", join([]byte("SAVE"), make([]byte, 4), saved(t, 0, 0, strings.Repeat("x", 'E'-32))), "after a header of 8 bytes (perhaps size at 3, which is written anew)", 3},
 		{"T1: a text of as many letters as the values have bytes", join(sized([]byte(strings.Repeat("n", len(value)))), value), "after a header of 36 bytes", -1},
 		{"T2: a version that is equal to the size", join(u32(100), sized(hundred)), "after a header of 8 bytes (perhaps size at 0, size at 4; both are written anew)", 0},
+		{"T2: a version that is equal to another size", join(u32(len(small)+4), []byte("SAVE"), sized(small)), "after a header of 12 bytes (perhaps size at 0, perhaps size at 8; both are written anew), compressed with zstd", 0},
 		{"T3: overlapping numbers", join([]byte{0, 0, 0, byte(len(value)), 0, 0, 0, 0}, value), "after a header of 8 bytes (size at 0, which is written anew)", -1},
 		{"T4: a stream of FastLZ before a checksum", layout{"B", "md5a"}.build(t, [][]byte{long}, "fastlz"), "before a trailer of 16 bytes (MD5 at 445, which is written anew), compressed with fastlz", -1},
 		{"T4: a float before a value", join([]byte{0, 0, 0xc0, 0x3f}, sized(saved(t, 0, 0, ""))), "after a header of 8 bytes (size at 4, which is written anew)", -1},

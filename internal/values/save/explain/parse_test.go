@@ -347,6 +347,27 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestTableOfSizes writes the offsets and sizes of all records before them, and asks if a size can also be that of another record.
+func TestTableOfSizes(t *testing.T) {
+	file := func(v ...[]byte) []byte {
+		header := []byte("PACK")
+		for _, n := range []int{2, 24, len(v[0]), 24 + len(v[0]), len(v[1])} {
+			header = append(header, integer(uint64(n), 4, false)...)
+		}
+		return slices.Concat(header, v[0], v[1])
+	}
+	short, longer, long := saved(t, 0, 0, "Ada"), saved(t, 0, 0, "Ada L."), saved(t, 1500, 0, "Ada")
+	for i := range 2 {
+		v := [][]byte{saved(t, 900, 0, "Bo"), long}
+		e := Find(file(v...), nil)
+		v[i] = saved(t, 2000, 1, "Eve")
+		require.Equal(t, file(v...), testenv.Must(e.Write(v))(t))
+	}
+	require.Len(t, longer, len(short)+4)
+	_, err := Find(file(short, longer), nil).Write([][]byte{short, long})
+	require.ErrorContains(t, err, "at offset 20 is a size, or something else")
+}
+
 // TestParseBudget: a search that ends early finds all or nothing.
 func TestParseBudget(t *testing.T) {
 	var values [][]byte

@@ -98,6 +98,7 @@ const (
 	count                           // the number of bodies
 	bodies                          // from the first body to the end of the last
 	offset                          // not a span: where body arg starts
+	tabled                          // body arg, in a table before all bodies
 	rest                            // from the field to the end of the next body, and arg bytes more
 	restItself                      // with the field
 	restAfter                       // after arg bytes more, of a checksum
@@ -129,6 +130,9 @@ func (k spanKind) isPrevious() bool { return k >= previous && k <= previousRecor
 func (k spanKind) isNext() bool {
 	return k < previous || k >= rest && k <= toEndAfter || k == gapAndNext
 }
+
+// isTabled reports whether the span is of any body.
+func (k spanKind) isTabled() bool { return k == offset || k == tabled }
 
 // A rule is a Rule with offsets.
 type rule struct {
@@ -185,6 +189,8 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 		return r, isEdge
 	case offset:
 		r.from, r.to = e.bodies[s.arg].from, len(e.b)
+	case tabled:
+		r.from, r.to = e.bodies[s.arg].at, e.bodies[s.arg].to
 	case rest:
 		r.from = q
 		return r, q < c.from
@@ -267,7 +273,7 @@ func (e *explainer) asSize(r *rule, g int) (int, bool) {
 // sizeBits returns the price of the rule for a size in gap g that ends at q.
 func (e *explainer) sizeBits(r *rule, g, q int) float64 {
 	bits := r.size
-	if r.kind == offset {
+	if r.kind.isTabled() {
 		bits += math.Log2(float64(len(e.bodies)))
 	}
 	if e.isFramed(r, g) || r.kind == gapAndNext && g == 0 { // which is where the second body starts
@@ -291,6 +297,12 @@ func (e *explainer) isFramed(r *rule, g int) bool {
 	c := e.bodies[which]
 	isBody := r.kind < file && r.kind != nextContent && r.kind != previousContent || r.from == c.at && r.to == c.to
 	return isBody && c.length.Width > 0
+}
+
+// last returns the number of bodies up to the end of a rule.
+func (e *explainer) last(r *rule) int {
+	n, _ := slices.BinarySearchFunc(e.bodies, r.to+1, func(c *body, to int) int { return c.to - to })
+	return n
 }
 
 func (e *explainer) content(i int) []byte {
@@ -422,6 +434,9 @@ func (e *explainer) sizes(g int) {
 	if g == 0 || g == len(e.bodies) {
 		for k := range e.bodies[:min(len(e.bodies), offsets)] {
 			add(&span{kind: offset, arg: k, size: 9})
+			if g == 0 {
+				add(&span{kind: tabled, arg: k, size: 9})
+			}
 		}
 	}
 	var moved [3][2]filter // of the sizes of moving, by byStart and byEnd
@@ -680,7 +695,7 @@ type gapSum struct {
 // key returns the key of the pattern of a place.
 func (e *explainer) key(p *place) patternKey {
 	key := patternKey{p.form, p.rule.kind, p.rule.arg, p.rule.sum, p.bits, e.anchor(p.rule.kind, p.gap, p.at)}
-	if p.rule.kind == offset {
+	if p.rule.kind.isTabled() {
 		key.arg = 0
 	}
 	return key

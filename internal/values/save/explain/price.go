@@ -130,12 +130,13 @@ const (
 	untoldPrice = 8  // one that ends anywhere
 
 	fieldPrice   = 2
-	decimalPrice = 3 // of decimal digits
-	sameSize     = 8 // for one more size of the same bytes
-	inText       = 8 // for a number in text
-	misaligned   = 3 // for a number at an odd place of the gap, from both ends
-	bigSum       = 2 // for a big-endian checksum of 32 or 64 bits
-	atBody       = 2 // saved by a size right before the body
+	decimalPrice = 3    // of decimal digits
+	smallPrice   = 17.5 // of a number that is easily equal to a size by chance: up to 150, or of two bytes
+	sameSize     = 8    // for one more size of the same bytes, or if it is such a number, of the same body
+	inText       = 8    // for a number in text
+	misaligned   = 3    // for a number at an odd place of the gap, from both ends
+	bigSum       = 2    // for a big-endian checksum of 32 or 64 bits
+	atBody       = 2    // saved by a size right before the body
 	againBits    = 0.5
 	pascalBits   = 6 // a letter of a text after its length
 	endPrice     = 3 // a length of text that ends where the letters end

@@ -52,6 +52,9 @@ func (c *body) end() int {
 	return c.to
 }
 
+// isDamaged reports whether the body is damage.
+func (c *body) isDamaged() bool { return c.wrong || c.kind == Cut }
+
 // perLink is the number of instructions that chain takes for each candidate.
 const perLink = 500
 
