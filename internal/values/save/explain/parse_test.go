@@ -347,6 +347,29 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestWrongLengths corrects the wrong length of a packet among others, with nothing lost. The first can be after a header.
+func TestWrongLengths(t *testing.T) {
+	var values [][]byte
+	for _, v := range []any{7, "Ada Lovelace", map[string]any{"hp": 3, "name": "Ada"}, 1.5, []any{1, "two", 3}, map[string]any{"gold": 120, "note": "some words of text"}} {
+		values = append(values, testenv.Must(variant.Marshal(v))(t))
+	}
+	want, at := framed(values), 0
+	for i, v := range values {
+		for _, wrong := range []int{len(v) + 4, len(v) - 4, len(v) + 1, len(v) ^ 64, 2048, 9376} {
+			b := slices.Clone(want)
+			copy(b[at:], integer(uint64(wrong), 4, false))
+			e := Find(b, nil)
+			require.NotNil(t, e, "%d, %d", i, wrong)
+			if i == 0 && !e.IsPlain() {
+				continue
+			}
+			require.Equal(t, want, e.Bytes(), "%d, %d: %v", i, wrong, e)
+			require.Equal(t, &LengthError{Offset: at, Length: int64(wrong), Size: int64(len(v))}, e.Err, "%d, %d", i, wrong)
+		}
+		at += lengthSize + len(v)
+	}
+}
+
 // TestTableOfSizes writes the offsets and sizes of all records before them, and asks if a size can also be that of another record.
 func TestTableOfSizes(t *testing.T) {
 	file := func(v ...[]byte) []byte {

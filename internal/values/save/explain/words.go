@@ -338,22 +338,30 @@ func (p *Parse) dropCut(o *Options) {
 	}
 }
 
-// correct corrects the length of a value that is whole and alone. A length that counts itself alone is as wrong: no function
-// of engines writes such a length.
+// correct corrects the lengths of whole values if there is nothing else. A length that counts itself is as wrong if others do not: no
+// function of engines writes such a length.
 func (p *Parse) correct() {
-	if len(p.Parts) != 2 || p.Parts[0].Kind != Fact || p.Parts[1].Kind != Value {
-		return
+	var err error
+	parts, counts := slices.Clone(p.Parts), len(p.Parts) > 2
+	for i := 0; i < len(parts); i += 2 {
+		f := parts[i].Field
+		if f == nil || f.Form != parts[0].Field.Form || f.Form.Width != lengthSize || f.Form.Text != 0 || f.Rule.Sum != nil || f.Rule.From != i+1 || i+1 == len(parts) || parts[i+1].Kind != Value {
+			return
+		}
+		counts = counts && f.Rule.Add != 0
 	}
-	length := &p.Parts[0]
-	f := *length.Field
-	if f.Form.Width != lengthSize || f.Form.Text != 0 || f.Rule.Sum != nil || !f.Wrong && f.Rule.Add == 0 {
-		return
+	for i, at := range p.starts()[:len(parts)] {
+		if f := parts[i].Field; f != nil && (f.Wrong || f.Rule.Add != 0 && !counts) {
+			err = cmp.Or(err, error(&LengthError{Offset: at, Length: int64(f.Form.read(parts[i].Bytes)), Size: int64(len(parts[i+1].Bytes))}))
+			right := *f
+			right.Wrong, right.right, right.Rule.Add = false, nil, 0
+			parts[i].Field = &right
+		}
 	}
-	size := len(p.Parts[1].Bytes)
-	err := &LengthError{Length: int64(f.Form.read(length.Bytes)), Size: int64(size)}
-	f.Wrong, f.right, f.Rule.Add = false, nil, 0
-	length.Field = &f
-	p.Rivals, p.Err = nil, cmp.Or(p.derive(), error(err))
+	if err != nil {
+		p.Parts, p.Rivals = parts, nil
+		p.Err = cmp.Or(p.derive(), err)
+	}
 }
 
 // corrected returns the bytes with the right length of the only value, which is whole, and a LengthError, or nil if the number has
