@@ -56,7 +56,7 @@ func (f *finder) damagedAt(p int, w weighed) {
 	f.found = append(f.found, c)
 	for i := range lengths {
 		if l := &lengths[i]; p >= l.Width {
-			f.framed(c, w, l.Form, l.bits)
+			f.framed(&c, &w, l.Form, l.bits)
 		}
 	}
 }
@@ -87,11 +87,14 @@ func (f *finder) next(p int) int {
 	b := f.b
 	for last := len(b) - minBase64; p < last; p++ {
 		switch c := b[p]; {
+		case c >= 64 && !isDigit(c):
 		case c == 0 && (b[p+1] != 0 || b[p+3] != 0 || !f.mayBeNull(p)):
-		case c > 0 && c < 64 && b[p+1] != 0 && b[p+2] != 0 && b[p+4] != 0 && !starts[b[p+1]] && !starts[c]:
-		case c >= 64 && c != 'x' && c != 'G' && (!isDigit(c) || !f.isBase64(p)), !f.mayBegin(p):
+		case c > 0 && c < 64 && b[p+1] != 0 && b[p+2] != 0 && b[p+4] != 0 && !signs[b[p+1]] && !signs[c] && !isDigit(c):
+		case c >= 64 && !signs[c] && (p < f.digits || !isDigit(b[p+1]) || !isDigit(b[p+minBase64-1])):
 		default:
-			return p
+			if f.mayBegin(p) {
+				return p
+			}
 		}
 	}
 	for p+4 <= len(b) && !f.mayBegin(p) {
@@ -100,13 +103,8 @@ func (f *finder) next(p int) int {
 	return p
 }
 
-// starts contains the first bytes of streams, and of base64 among the bytes up to 63.
-var starts = func() (is [256]bool) {
-	for _, c := range []byte("xG(\x1f+-/0123456789") {
-		is[c] = true
-	}
-	return is
-}()
+// signs contains the first bytes of streams.
+var signs = [256]bool{'x': true, 'G': true, '(': true, 0x1f: true}
 
 // isBase64 reports whether base64 text that was not searched can begin at p.
 func (f *finder) isBase64(p int) bool {
@@ -120,6 +118,13 @@ func (f *finder) mayBegin(p int) bool {
 		return isHeader(b) && f.mayBeNull(p)
 	}
 	return isHeader(b) || isStream(b) || copiesHeader(b) || f.isBase64(p)
+}
+
+// noteEnds notes where the bodies from the n-th on end.
+func (f *finder) noteEnds(n int) {
+	for i := n; i < len(f.found); i++ {
+		f.ends[f.found[i].to/64] |= 1 << (f.found[i].to % 64)
+	}
 }
 
 // isEnd reports whether a body ends at p.
@@ -139,11 +144,9 @@ func (f *finder) candidates(p int) {
 	f.stream(p)
 	f.fastlz(p)
 	f.value(p)
-	for i := n; i < len(f.found); i++ {
-		f.ends[f.found[i].to/64] |= 1 << (f.found[i].to % 64)
-	}
-	const perBody = 500 // instructions
-	if f.take(perBody * (len(f.found) - n)); f.ended != nil && f.depth == 0 {
+	f.noteEnds(n)
+	const start, perBody = 150, 500 // instructions
+	if f.take(start + perBody*(len(f.found)-n)); f.ended != nil && f.depth == 0 {
 		f.ended.Offset = p
 	}
 }
@@ -154,6 +157,8 @@ func (f *finder) value(p int) {
 	if !isHeader(b) {
 		return
 	}
+	const perHeader = 600 // instructions
+	f.take(perHeader)
 	chained := f.isEnd(p)
 	if b[0] == 0 && !f.mayBeNull(p) {
 		return
@@ -180,7 +185,7 @@ func (f *finder) value(p int) {
 				continue
 			}
 			if n := l.read(f.b[p-l.Width : p]); n%4 == 0 && n > uint64(w.size) && n <= uint64(most) {
-				f.framed(c, w, l.Form, l.bits)
+				f.framed(&c, &w, l.Form, l.bits)
 			}
 		}
 		return
@@ -202,7 +207,7 @@ func (f *finder) value(p int) {
 	}
 	for i := range lengths {
 		if l := &lengths[i]; p >= l.Width {
-			f.framed(c, w, l.Form, l.bits)
+			f.framed(&c, &w, l.Form, l.bits)
 		}
 	}
 }
@@ -224,10 +229,14 @@ func (f *finder) longest(b []byte) int {
 }
 
 // framed adds the value at c.at after a length.
-func (f *finder) framed(c body, w weighed, length Form, price float64) {
-	c.from, c.length, c.add, c.wrong, c.frame = c.at-length.Width, length, 0, false, price
-	v := length.read(f.b[c.from:c.at])
+func (f *finder) framed(was *body, w *weighed, length Form, price float64) {
+	v := length.read(f.b[was.at-length.Width : was.at])
 	delta := int64(v) - int64(w.size)
+	if isRight := delta == 0 || delta == int64(length.Width); !isRight && !w.cut && (length.Width != 4 || w.saving <= minCut) {
+		return // most are none
+	}
+	c := *was
+	c.from, c.length, c.add, c.wrong, c.frame = c.at-length.Width, length, 0, false, price
 	c.saving = w.saving
 	switch {
 	case w.cut:
@@ -295,7 +304,7 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 	}
 }
 
-// inner explains a content: quickly if it is one value. If it is that, perhaps after a header, it is in no other format.
+// inner explains a content: quickly if it is one value. If values are most of it, it is in no other format.
 func (f *finder) inner(content []byte) *Parse {
 	f.addContent(len(content)) // or a small file of much content would not be searched
 	w := f.reader.value(content)
@@ -308,7 +317,7 @@ func (f *finder) inner(content []byte) *Parse {
 		return nil
 	}
 	p := f.explain(content, f.format, f.depth+1)
-	if p != nil && p.Saving > sureSaving && len(p.Values()) == 1 && len(p.Values()[0]) > len(content)/2 {
+	if p != nil && p.Saving > sureSaving && 2*p.Around() < len(content) {
 		f.whole[&content[0]] = true
 	}
 	return p
@@ -340,7 +349,8 @@ func (f *finder) base64(p int) int {
 	for padded < len(f.b) && padded < end+2 && f.b[padded] == '=' {
 		padded++
 	}
-	if end-p < minBase64 || f.isWrapped(p, end) {
+	const perDigit = 10 // instructions
+	if f.take(perDigit * (end - p)); end-p < minBase64 || f.isWrapped(p, end) {
 		return end
 	}
 	isNumber := func(at int) bool { return at+1 < len(f.b) && f.b[at+1] == 0 } // of which the first byte is a digit
@@ -409,12 +419,8 @@ func (f *finder) fastlz(p int) {
 	if isLevel2 := b[0] >= 1<<5; len(values) == 0 || isLevel2 && len(content) < FastLZLevel2 {
 		return
 	}
-	f.take(16000) // instructions of told
-	told := f.told(p, max(len(b), len(content)))
-	isTold := func(n int) bool {
-		_, ok := slices.BinarySearch(told, n)
-		return ok
-	}
+	told, likely := f.told(p, max(len(b), len(content)))
+	isTold := func(n int) bool { return likely.has(n) && slices.Contains(told, n) }
 	type end struct {
 		operation
 		bits float64
@@ -452,8 +458,9 @@ func (f *finder) fastlz(p int) {
 	}
 }
 
-// told returns the numbers up to most before a stream that can be its size, in their order.
-func (f *finder) told(p, most int) (told []int) {
+// told returns the numbers up to most before a stream that can be its size, and a filter of these.
+func (f *finder) told(p, most int) (told []int, likely filter) {
+	f.take(20000) // instructions
 	for at := max(0, p-maxTold); at < p; at++ {
 		for _, l := range lengths[:6] {
 			if at+l.Width <= p {
@@ -463,8 +470,10 @@ func (f *finder) told(p, most int) (told []int) {
 			}
 		}
 	}
-	slices.Sort(told)
-	return told
+	for _, n := range told {
+		likely.add(n)
+	}
+	return told, likely
 }
 
 // trailers are the sizes of checksums after a stream.
@@ -483,6 +492,7 @@ const fastlzFilled = 16
 // valueEnds returns the savings of the values in a content, alone or after lengths, or of a stream, up to each end of one, and
 // reports whether there are more if the content goes on.
 func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
+	const perEnd = 500 // instructions
 	ends = map[int]float64{}
 	if isStream(content) {
 		s := f.unpacker.read(content)
@@ -501,6 +511,7 @@ func (f *finder) valueEnds(content []byte) (ends map[int]float64, more bool) {
 			}
 			at += skip + w.size
 			total += w.saving
+			f.take(perEnd)
 			ends[at] = max(ends[at], total)
 		}
 		more = more || at+skip+4 > len(content)
@@ -514,7 +525,7 @@ func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation,
 	const head, step = 1 << 6, 8  // bytes
 	const start, perByte = 300, 6 // instructions
 	for most, more := head, true; more; most *= step {
-		content, operations = fastlz(b, min(most, int(f.left[searching]/perByte)+1))
+		content, operations = fastlz(b, min(most, int(f.left/perByte)+1))
 		if !f.take(start + perByte*len(content)) {
 			return nil, nil, nil
 		}

@@ -14,7 +14,7 @@ func (e *explainer) checksums() {
 	for _, step := range []struct {
 		class sumClass
 		fixed bool
-	}{{digest, true}, {quick, true}, {digest, false}, {quick, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
+	}{{digest, true}, {quick, true}, {quick, false}, {digest, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
 		for _, g := range e.learnt {
 			if g < searched || g == len(e.bodies) {
 				e.sums(g, step.class, step.fixed)
@@ -77,7 +77,7 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 		}
 		for i := range spots {
 			x := &spots[i]
-			if fixed && !firsts[e.b[x.at]] || !x.random && s != plainSum || e.inDigest[x.at] || class != digest && known[x.at] {
+			if fixed && !firsts[e.b[x.at]] || !x.random && s != plainSum || e.inDigest[x.at] || e.inDigest[x.to-1] || class != digest && known[x.at] {
 				continue
 			}
 			n := len(e.places)
@@ -88,7 +88,7 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 				e.movingSums(g, x, s)
 			}
 			if len(e.places) > n && class == digest {
-				for k := x.at + 1; k < x.to; k++ {
+				for k := x.at + 1; k < x.to-1; k++ { // others at the same bytes are rivals
 					e.inDigest[k] = true
 				}
 			}
@@ -99,7 +99,7 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 // movingSums adds the spot if it is a checksum of a span that depends on where the field is.
 func (e *explainer) movingSums(g int, x *spot, s *sum) {
 	const perRule = 60 // instructions
-	if e.unhashed && e.left[hashing] < 2*int64(len(e.b)) {
+	if e.unhashed && e.left-2*int64(len(e.b)) < e.all()/3 {
 		return
 	}
 	rules := e.movingRules(g, x.at, x.to)

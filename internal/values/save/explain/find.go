@@ -20,7 +20,7 @@ type Options struct {
 	Locked       error                                          // set by Find: an encrypted file that cannot be read
 	Ended        *BoundError                                    // set by Find, if a bound ended the search
 
-	general bool // in tests: records are not read by their pattern
+	general bool // in tests: records are not read by their pattern, and there is no bound
 	array   bool // the bytes are those of an array, and not of a file, whose compression is known before
 }
 
@@ -47,7 +47,9 @@ func Find(b []byte, o *Options) *Parse {
 func newSearch(o *Options, size int) *search {
 	s := &search{unpacker: newUnpacker(newBudget(size))}
 	if o != nil {
-		s.Options = *o
+		if s.Options = *o; o.general {
+			s.left = math.MaxInt64 / 2
+		}
 		s.ask = o.AskKey
 	}
 	if s.Formats == nil {
@@ -95,6 +97,8 @@ type search struct {
 
 // find returns the cheapest explanation of b, or nil.
 func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
+	const start = 10000 // instructions
+	s.take(start * len(formats))
 	rows := s.rows(b, formats, depth)
 	if s.ended != nil || len(rows) == 0 {
 		return nil // a part of a search finds parts of a file
@@ -192,7 +196,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			return nil
 		}
 		found = slices.DeleteFunc(found, func(c body) bool { return c.length.Width > 0 && slices.Contains(s.Keep, c.from) && depth == 0 })
-		bodies, saving := chain(found, 0, len(b), false, nil)
+		bodies, saving := s.chain(found, 0, len(b), false, nil)
 		if saving < best-near {
 			continue
 		}
@@ -201,8 +205,8 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 			continue
 		}
 		without := func(not func(*body) bool) {
-			if slices.ContainsFunc(bodies, not) && s.take(perLink*len(found)) {
-				others, saving := chain(found, 0, len(b), false, not)
+			if slices.ContainsFunc(bodies, not) && s.ended == nil {
+				others, saving := s.chain(found, 0, len(b), false, not)
 				add(row{format, others, saving})
 			}
 		}

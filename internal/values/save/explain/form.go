@@ -8,9 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash/adler32"
 	"hash/crc32"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -25,6 +23,9 @@ type Form struct {
 
 // read returns the number in b.
 func (f Form) read(b []byte) uint64 {
+	if f.Width == 4 && !f.Big { // most are
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
 	var all [8]byte
 	if f.Big {
 		copy(all[8-f.Width:], b[:f.Width])
@@ -70,29 +71,63 @@ type sum struct {
 	name string
 	size int
 	bits float64 // of its price
+	work float64 // instructions for a byte, without those of processors of the latest years
 	of   func(b []byte) []byte
 }
 
 // sums are the checksums: digests, and then numbers, the most frequent first.
-var sums = []*sum{
-	{"SHA-256", 32, 2, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
-	{"MD5", 16, 2, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
-	{"SHA-1", 20, 3, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
+var sums = slices.Concat([]*sum{
+	{"SHA-256", 32, 2, 30, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
+	{"MD5", 16, 2, 10, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
+	{"SHA-1", 20, 3, 12, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
 	crc,
-	{"hash()", 4, 3, func(b []byte) []byte { return be32(murmur(b)) }},
-	{"Adler-32", 4, 4, func(b []byte) []byte { return be32(adler32.Checksum(b)) }},
-	{"FNV-1a", 4, 3, func(b []byte) []byte { h := fnv.New32a(); h.Write(b); return h.Sum(nil) }},
-	{"FNV-1a of 64 bits", 8, 4, func(b []byte) []byte { h := fnv.New64a(); h.Write(b); return h.Sum(nil) }},
-	{"djb2", 4, 4, func(b []byte) []byte { return be32(polynomial(b, 5381, 33)) }},
-	{"sum times 31", 4, 5, func(b []byte) []byte { return be32(polynomial(b, 0, 31) & math.MaxInt32) }},
+}, numberSums[:])
+
+// crc is the most frequent number, and computed by instructions of the processor.
+var crc = &sum{"CRC-32", 4, 2, 0.5, func(b []byte) []byte { return be32(crc32.ChecksumIEEE(b)) }}
+
+// numberSums are the numbers that numbers computes in one pass.
+var numberSums = [...]*sum{
+	numberSum(0, "hash()", 4, 3),
+	numberSum(1, "Adler-32", 4, 4),
+	numberSum(2, "FNV-1a", 4, 3),
+	numberSum(3, "FNV-1a of 64 bits", 8, 4),
+	numberSum(4, "djb2", 4, 4),
+	numberSum(5, "sum times 31", 4, 5),
 	plainSum,
 }
 
-// crc is the most frequent number, and computed by instructions of the processor.
-var crc = &sum{"CRC-32", 4, 2, func(b []byte) []byte { return be32(crc32.ChecksumIEEE(b)) }}
-
 // plainSum is a small number, unlike the other checksums.
-var plainSum = &sum{"sum of bytes", 4, 10, func(b []byte) []byte { return be32(polynomial(b, 0, 1)) }}
+var plainSum = numberSum(6, "sum of bytes", 4, 10)
+
+func numberSum(i int, name string, size int, bits float64) *sum {
+	const work = 30 // of all
+	return &sum{name, size, bits, work, func(b []byte) []byte { all := numbers(b); return all[i][8-size:] }}
+}
+
+// numbers returns the numberSums of b in big-endian order, in their last bytes.
+func numbers(b []byte) (all [len(numberSums)][8]byte) {
+	const prime, chunk = 65521, 5552 // of Adler-32, and bytes before its sums overflow
+	low, high, plain := uint32(1), uint32(0), uint32(0)
+	fnv, fnv64, djb2, times31 := uint32(2166136261), uint64(14695981039346656037), uint32(5381), uint32(0)
+	for rest := b; len(rest) > 0; rest = rest[min(chunk, len(rest)):] {
+		for _, c := range rest[:min(chunk, len(rest))] {
+			x := uint32(c)
+			low += x
+			high += low
+			plain += x
+			fnv = (fnv ^ x) * 16777619
+			fnv64 = (fnv64 ^ uint64(c)) * 1099511628211
+			djb2 = djb2*33 + x
+			times31 = times31*31 + x
+		}
+		low, high = low%prime, high%prime
+	}
+	for i, n := range [...]uint64{uint64(murmur(b)), uint64(high<<16 | low), uint64(fnv), fnv64, uint64(djb2), uint64(times31 & math.MaxInt32), uint64(plain)} {
+		binary.BigEndian.PutUint64(all[i][:], n)
+	}
+	return all
+}
 
 const mostDigest = 8 // bytes of a checksum that is a number
 
@@ -138,13 +173,6 @@ func isRandom(b []byte) bool {
 }
 
 func be32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
-
-func polynomial(b []byte, h, factor uint32) uint32 {
-	for _, c := range b {
-		h = h*factor + uint32(c)
-	}
-	return h
-}
 
 // murmur returns hash() of a PackedByteArray in Godot 4.
 func murmur(b []byte) uint32 {
@@ -211,25 +239,26 @@ type digests struct {
 	known    map[digestKey][]byte
 	zeroed   []byte // b, for the checksums of files in which they are zeros
 	unhashed bool   // a checksum was not computed
+	needed   bool   // without the checksums, the search ends
 }
 
 type digestKey struct {
 	sum      *sum
-	from, to int // of b, or of a content: -1 and its body
+	from, to int    // of b, or of a content: -1 and its body
+	zeroed   [2]int // from and to of the field, with zeros in its place
 }
 
-// hash reports whether n more bytes may be hashed by s.
+// hash reports whether n more bytes may be hashed by s. A third of all work is left for what is not needed.
 func (d *digests) hash(s *sum, n int) bool {
-	const fast, slow = 2, 4 // bytes in an instruction, and instructions for a byte
-	work := int64(n) * slow
-	if s == crc {
-		work = int64(n) / fast
+	work := int64(float64(n) * s.work)
+	if d.needed {
+		return d.take(int(work))
 	}
-	if d.left[hashing] < work {
+	if d.left-work < d.all()/3 {
 		d.unhashed = d.unhashed || s != plainSum
 		return false
 	}
-	d.left[hashing] -= work
+	d.left -= work
 	return true
 }
 
@@ -241,7 +270,15 @@ func (d *digests) of(key digestKey, content []byte) []byte {
 	if !d.hash(key.sum, len(content)) {
 		return nil
 	}
-	sum := key.sum.of(content)
-	d.known[key] = sum
-	return sum
+	if key.sum.class() < slow {
+		d.known[key] = key.sum.of(content)
+		return d.known[key]
+	}
+	all := numbers(content)
+	for i, s := range numberSums {
+		other := key
+		other.sum = s
+		d.known[other] = all[i][8-s.size:]
+	}
+	return d.known[key]
 }

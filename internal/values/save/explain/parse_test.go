@@ -400,9 +400,9 @@ func TestParseBudget(t *testing.T) {
 	for _, mode := range []string{"plain", "zstd", "fastlz"} {
 		b := layout{"m:LOG", "u32=9", "[", "sp4", "B", "crcp", "]", "md5a"}.build(t, values, mode)
 		found := 0
-		for left := int64(1); left < work[searching].fixed; left += left/4 + 1 {
+		for left := int64(1); left < fixedWork; left += left/4 + 1 {
 			s := newSearch(nil, len(b))
-			s.left[searching] = left
+			s.left = left
 			if e := s.find(b, s.Formats, 0); e != nil {
 				require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
 				found++

@@ -316,12 +316,12 @@ func (e *explainer) content(i int) []byte {
 func (e *explainer) digest(r *rule, p, q int) []byte {
 	switch {
 	case r.body >= 0:
-		return e.digests.of(digestKey{r.sum, -1, e.bodies[r.body].at}, e.content(r.body))
+		return e.digests.of(digestKey{sum: r.sum, from: -1, to: e.bodies[r.body].at}, e.content(r.body))
 	case r.isZeroed():
 		if p < r.from || q > r.to {
 			return nil
 		}
-		if !e.hash(r.sum, r.to-r.from) || len(e.b) > mostZeroed {
+		if len(e.b) > mostZeroed {
 			e.unhashed = true
 			return nil
 		}
@@ -330,11 +330,11 @@ func (e *explainer) digest(r *rule, p, q int) []byte {
 		}
 		defer copy(e.zeroed[p:q], e.b[p:q])
 		clear(e.zeroed[p:q])
-		return r.sum.of(e.zeroed[r.from:r.to])
+		return e.digests.of(digestKey{r.sum, r.from, r.to, [2]int{p, q}}, e.zeroed[r.from:r.to])
 	case r.from < 0 || r.to > len(e.b) || r.from >= r.to:
 		return nil
 	}
-	return e.digests.of(digestKey{r.sum, r.from, r.to}, e.b[r.from:r.to])
+	return e.digests.of(digestKey{sum: r.sum, from: r.from, to: r.to}, e.b[r.from:r.to])
 }
 
 const (
@@ -347,7 +347,7 @@ const (
 
 // positions calls visit for each offset of a gap to search, which are not those in a blob.
 func (e *explainer) positions(gap int, visit func(p int)) {
-	const perPosition = 600 // instructions
+	const perPosition = 1000 // instructions
 	g, blobs := e.gaps[gap], e.blobs[gap]
 	for p := g.from; p < g.to && e.take(perPosition); p++ {
 		if p == g.from+maxGap && g.to-p > maxGap {
@@ -732,6 +732,8 @@ func (e *explainer) at(p *place, g int) (q place, ok bool) {
 // want returns the bytes of a place.
 func (e *explainer) want(p *place) []byte {
 	if p.rule.sum != nil {
+		e.needed = true
+		defer func() { e.needed = false }()
 		if d := e.digest(&p.rule, p.at, p.to); d != nil {
 			return p.form.digest(d)
 		}

@@ -16,21 +16,15 @@ import (
 
 // Prices of all parts in bits, and the budget of work that a search may do.
 
-// A bound is a kind of work, counted in about as many instructions.
-type bound uint8
+// The work that a search may do at most, in about as many instructions: for all inputs, and for each byte of an input and of the
+// contents of streams.
+const fixedWork, workPerByte = 20_000_000, 128
 
-const (
-	searching bound = iota
-	hashing
-	bounds
-)
-
-// work is what a search may do at most: for all inputs, and for each byte of an input and of the contents of streams.
-var work = [bounds]struct{ fixed, perByte int64 }{searching: {14e6, 200}, hashing: {16e6, 48}}
+var T [20]int
 
 // A budget is the work left, which streams in streams share.
 type budget struct {
-	left  [bounds]int64
+	left  int64
 	size  int64 // of the input, and of contents
 	inner int64 // bytes of contents that may still add to it
 	ended *BoundError
@@ -38,10 +32,7 @@ type budget struct {
 
 // newBudget returns the budget for a number of bytes.
 func newBudget(size int) *budget {
-	b := &budget{inner: 2 << 20}
-	for k := range b.left {
-		b.left[k] = work[k].fixed
-	}
+	b := &budget{inner: 2 << 20, left: fixedWork}
 	b.add(size)
 	return b
 }
@@ -58,17 +49,18 @@ func (b *budget) addContent(size int) {
 	n := min(int64(size), b.inner)
 	b.inner -= n
 	b.size += n
-	for k := range b.left {
-		b.left[k] += work[k].perByte * n
-	}
+	b.left += workPerByte * n
 }
+
+// all returns the work that all of the search may do.
+func (b *budget) all() int64 { return fixedWork + workPerByte*b.size }
 
 // take reports whether there was a budget for n more instructions. If not, the search ends.
 func (b *budget) take(n int) bool {
 	if b.ended != nil {
 		return false
 	}
-	if b.left[searching] -= int64(n); b.left[searching] < 0 {
+	if b.left -= int64(n); b.left < 0 {
 		b.ended = &BoundError{}
 	}
 	return b.ended == nil
@@ -243,11 +235,14 @@ func gaps() func(n int) float64 {
 	}
 }
 
-// lengths are the kinds of lengths before values, with their prices, and those of other sizes.
-var lengths = []struct {
+// A lengthForm is a kind of length before a value, or of a size, with the price of each.
+type lengthForm struct {
 	Form
 	bits, size float64
-}{{Form{Width: 4}, 2, 0}, {Form{Width: 4, Big: true}, 4, 2}, {Form{Width: 8}, 4, 1}, {Form{Width: 2}, 5, 2}, {Form{Width: 2, Big: true}, 7, 4}, {Form{Width: 8, Big: true}, 7, 3}, {Form{Width: 1}, 6, 6}}
+}
+
+// lengths are the kinds of lengths before values, with their prices, and those of other sizes.
+var lengths = []lengthForm{{Form{Width: 4}, 2, 0}, {Form{Width: 4, Big: true}, 4, 2}, {Form{Width: 8}, 4, 1}, {Form{Width: 2}, 5, 2}, {Form{Width: 2, Big: true}, 7, 4}, {Form{Width: 8, Big: true}, 7, 3}, {Form{Width: 1}, 6, 6}}
 
 // typePrice returns the price of a type.
 func typePrice(t gdwire.Type) float64 {
@@ -307,17 +302,23 @@ func (r *reader) value(b []byte) weighed {
 	if !isHeader(b) {
 		return *w
 	}
-	const perValue, perToken, perByte = 500, 200, 4 // instructions
+	const perValue, perToken, perByte, perError = 1300, 420, 4, 2000 // instructions
+	const textChunk = 4 << 10                                        // bytes
 	d, tokens := r.d, 0
 	d.ResetBytes(b)
 	defer func() { r.budget.take(perValue + perToken*tokens + perByte*int(d.InputOffset())) }()
 	for at := 0; ; at, tokens = w.size, tokens+1 {
-		if perToken*int64(tokens) > r.budget.left[searching] {
+		if perToken*int64(tokens) > r.budget.left {
 			return weighed{}
 		}
 		w.read = at
 		t, err := d.ReadToken()
 		if err != nil {
+			work := perError
+			if at < len(b) && b[at] == byte(gdwire.TypeString) { // which is checked before it is refused
+				work += min(len(b)-at, textChunk)
+			}
+			r.budget.take(work)
 			if w.cut = true; errors.Is(err, io.ErrUnexpectedEOF) {
 				if few := 16; !w.inText && len(b)-at < few && isHeader(b[at:]) { // of an Array without its first element
 					w.saving += word(b[at:]) - typeRare

@@ -55,12 +55,9 @@ func (c *body) end() int {
 // isDamaged reports whether the body is damage.
 func (c *body) isDamaged() bool { return c.wrong || c.kind == Cut }
 
-// perLink is the number of instructions that chain takes for each candidate.
-const perLink = 500
-
 // chain returns the candidates with the highest saving together from an offset to another, and this saving, without the candidates
 // in not. Inside a value, values without lengths follow each other.
-func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
+func (u *budget) chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
 	const last = 24 // candidates that are tried as the previous one, beside the best before these
 	order := make([]*body, 0, len(found))
 	for i := range found {
@@ -71,7 +68,7 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total, cost := -1, 0.0, costs{gaps(), rowPrice}
+	end, total, tries, cost := -1, 0.0, 0, costs{gaps(), rowPrice}
 	if inside {
 		cost.row = 0
 	}
@@ -88,6 +85,7 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 		if n > 0 { // those before first cannot be the best
 			l := links[i]
 			l.try(c, order[n-1], &links[n-1], n-1, &cost)
+			tries++
 			least := l.total - c.saving - c.frame
 			for k := n - 1; k > first; k-- {
 				if links[best[k-1]].total < least {
@@ -96,8 +94,11 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 				}
 			}
 		}
+		tries += n - first
 		for k := first; k < n; k++ {
-			links[i].try(c, order[k], &links[k], k, &cost)
+			if links[k].total+c.saving+c.frame > links[i].total {
+				links[i].try(c, order[k], &links[k], k, &cost)
+			}
 		}
 		if first > 0 {
 			k := best[first-1]
@@ -115,6 +116,8 @@ func chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*bo
 			end, total = i, t
 		}
 	}
+	const perCandidate, perTry = 600, 110 // instructions
+	u.take(perCandidate*len(order) + perTry*tries)
 	var row []*body
 	for i := end; i >= 0; i = links[i].prev {
 		row = append(row, order[i])

@@ -55,7 +55,7 @@ type textKey struct {
 
 // text returns the content of base64 text, or nil if b is none.
 func (u *unpacker) text(e *base64.Encoding, b []byte) []byte {
-	const perDigit = 16 // instructions
+	const perDigit = 40 // instructions
 	key := textKey{&b[0], len(b), e}
 	content, known := u.texts[key]
 	if !known && u.take(perDigit*len(b)) {
@@ -170,7 +170,7 @@ func (u *unpacker) read(b []byte) (body packed) {
 
 // file reads the file of FileAccess in b.
 func (u *unpacker) file(b []byte, body *packed) error {
-	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left[searching]/perUnpacked, 1)}}
+	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left/perUnpacked, 1)}}
 	if u.ask != nil {
 		o.AskKey = func(info fileaccess.Info) (key *fileaccess.Key, err error) {
 			body.key, err = u.ask(info)
@@ -209,7 +209,7 @@ const perUnpacked = 4
 // content reads the content of a stream, up to an error.
 func (u *unpacker) content(r io.Reader) ([]byte, error) {
 	u.out.Reset()
-	_, err := u.out.ReadFrom(io.LimitReader(r, u.left[searching]/perUnpacked+1))
+	_, err := u.out.ReadFrom(io.LimitReader(r, u.left/perUnpacked+1))
 	if !u.take(perUnpacked * u.out.Len()) {
 		return nil, u.ended
 	}

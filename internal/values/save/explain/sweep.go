@@ -12,6 +12,7 @@ import (
 // bodies finds all candidates.
 func (f *finder) bodies() []body {
 	f.ends = make([]uint64, len(f.b)/64+1)
+	const perByte = 30                // instructions
 	sure, until, isCut := 0, 0, false // of a sure body
 	for p := 0; f.ended == nil; p++ {
 		inSure := p < until && p > sure+inside
@@ -22,7 +23,8 @@ func (f *finder) bodies() []body {
 			p = max(p, f.known[0][1])
 			f.known = f.known[1:]
 		}
-		if next := f.next(p); next+4 > len(f.b) {
+		next := f.next(p)
+		if f.take(perByte * (next - p)); next+4 > len(f.b) {
 			break
 		} else if next > p {
 			p = next - 1
@@ -60,14 +62,16 @@ func (f *finder) bodies() []body {
 
 // sort sorts the candidates by where they begin, those of the same offset as they were found. Most are in order.
 func (f *finder) sort() {
+	const perBody = 500 // instructions
+	if slices.IsSortedFunc(f.found, func(a, b body) int { return a.at - b.at }) {
+		return
+	}
+	f.take(perBody * len(f.found))
 	order := make([]int, len(f.found))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(f.found[a].at-f.found[b].at, a-b) })
-	if slices.IsSorted(order) {
-		return
-	}
 	sorted := make([]body, len(order))
 	for i, k := range order {
 		sorted[i] = f.found[k]
@@ -77,11 +81,11 @@ func (f *finder) sort() {
 
 // weighInside adds what explains the bytes in values: other bodies in their bytes, and after damage, the values that follow it.
 func (f *finder) weighInside() {
-	left := max(8*fewBodies, 2*len(f.found))
+	left := max(8*fewBodies, len(f.found)+fewBodies)
 	chained := func(i, from, to int, damaged bool) (row []*body, saving float64) {
 		n, _ := slices.BinarySearchFunc(f.found[i:], to, func(x body, to int) int { return x.at - to })
-		if left -= n; left > 0 && f.take(perLink*n) {
-			row, saving = chain(f.found[i:i+n], from, to, damaged, func(x *body) bool {
+		if left -= n; left > 0 && f.ended == nil {
+			row, saving = f.chain(f.found[i:i+n], from, to, damaged, func(x *body) bool {
 				return x.from < from || x.to > to || damaged && (x.kind != Value || x.wrong)
 			})
 		}
@@ -123,7 +127,7 @@ func (f *finder) untyped() {
 		for at := max(lengthSize, c.at-maxLost); at < p; at++ { // a length fits
 			if lengths[0].read(f.b[at-lengthSize:at]) == uint64(len(f.b)-at) {
 				lost := c.at - at
-				f.framed(body{at: at, to: len(f.b), kind: Cut, read: lost}, weighed{size: lost, read: lost, saving: -2 * typeWrong, cut: true}, lengths[0].Form, lengths[0].bits)
+				f.framed(&body{at: at, to: len(f.b), kind: Cut, read: lost}, &weighed{size: lost, read: lost, saving: -2 * typeWrong, cut: true}, lengths[0].Form, lengths[0].bits)
 			}
 		}
 		if f.isContainerType(f.b[p:]) || isAlmostHeader(f.b[p:]) && count > 0 && count <= uint32(len(f.b)-p)/containerSize {
@@ -140,8 +144,7 @@ func (f *finder) learn() {
 	}
 	f.again = len(f.found) + max(every, len(f.found)/2)
 	latest := f.found[max(0, len(f.found)-most):]
-	f.take(perLink * len(latest))
-	row, _ := chain(latest, 0, 0, false, func(c *body) bool { return c.kind == Cut })
+	row, _ := f.chain(latest, 0, 0, false, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
 	if len(row) <= mostLearnt {
 		return
@@ -186,7 +189,15 @@ func (f *finder) run(end, k int) int {
 			break
 		}
 		n, digits := len(f.found), f.digits
-		f.candidates(at)
+		switch {
+		case s.kind != Value:
+			f.candidates(at)
+		case s.length.Width > 0:
+			f.packet(at, s.length)
+		default:
+			f.value(at)
+		}
+		f.noteEnds(n)
 		i := slices.IndexFunc(f.found[n:], func(c body) bool { return !c.wrong && c.shape(end) == *s })
 		if i < 0 {
 			f.found, f.digits = f.found[:n], digits
@@ -200,6 +211,16 @@ func (f *finder) run(end, k int) int {
 		f.sure = append(f.sure, [2]int{from, end})
 	}
 	return end
+}
+
+// packet adds the value at p after a length.
+func (f *finder) packet(p int, length Form) {
+	w := f.reader.value(f.b[p:])
+	if w.cut || w.size == 0 {
+		return
+	}
+	i := slices.IndexFunc(lengths, func(l lengthForm) bool { return l.Form == length })
+	f.framed(&body{at: p, to: p + w.size, kind: Value, bytes: w.bytes, text: w.text}, &w, length, lengths[i].bits)
 }
 
 // isKnown reports whether p is in values of another format that save much.
