@@ -143,7 +143,8 @@ func (b decodePlanner) makeDefaultDecoder(key planKey) (decodeFunc, error) {
 	case reflect.Array:
 		return b.makeArrayDecoder(t, key.wire)
 	case reflect.Map:
-		return b.makeMapDecoder(t, key.max)
+		m, err := b.newMapDecoder(t, key.max)
+		return m.decode, err
 	case reflect.Struct:
 		return b.makeStructDecoder(t)
 	}

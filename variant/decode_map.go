@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 )
@@ -83,14 +84,52 @@ func (m *mapSizes) added(n int) int64 {
 // A mapDecoder reads the pairs of maps.
 type mapDecoder struct {
 	typ   reflect.Type
+	vars  variableType // typ
 	sizes mapSizes
 	key   decodeFunc
+	text  reflect.Type // the type of keys of a string kind that are read as text, or nil
 	elem  *plan[decodeFunc]
 	max   int // of max=, or 0
+	slot  int // in decoder.pairs
 	// Whether the variables for a key and a value are made zero for each pair, and whether a map can refuse a key. Both are
 	// left out where they change nothing: -30 % of a map of named types.
 	clearsKey, clearsElem, checksKey bool
 	hasText                          bool // keys are of a string kind
+	keepsPair                        bool // the variables are small, and no method can keep their address
+	mapAccess                             // or zero
+}
+
+var mapTypes atomic.Int32 // the number of types of maps
+
+// nextSlot returns the index of a type of maps in encoder.pairs or decoder.pairs.
+func nextSlot() int { return int(mapTypes.Add(1)) }
+
+// takePair returns the variables for pairs. Maps in values take others. The caller puts them back, unless decoding fails.
+func (m *mapDecoder) takePair(s *decoder) *decodedPair {
+	if m.slot >= len(s.pairs) {
+		s.pairs = append(s.pairs, make([]*decodedPair, m.slot+1-len(s.pairs))...)
+	}
+	p := s.pairs[m.slot]
+	if s.pairs[m.slot] = nil; p == nil {
+		p = new(decodedPair)
+	}
+	if !p.key.IsValid() {
+		p.key, p.value = reflect.New(m.typ.Key()).Elem(), reflect.New(m.typ.Elem()).Elem()
+		p.keyAt, p.valueAt = variableOf(p.key), variableOf(p.value)
+	}
+	return p
+}
+
+// putPair puts p back for the next map.
+func (m *mapDecoder) putPair(s *decoder, p *decodedPair) {
+	if m.keepsPair {
+		p.in = reflect.Value{}
+		p.key.SetZero()
+		p.value.SetZero()
+	} else {
+		*p = decodedPair{}
+	}
+	s.pairs[m.slot] = p
 }
 
 // newMapDecoder returns the mapDecoder for t, and for at most this many pairs unless most is 0.
@@ -100,7 +139,15 @@ func (b decodePlanner) newMapDecoder(t reflect.Type, most int) (*mapDecoder, err
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return &mapDecoder{t, mapSizesOf(t), key.do, elem, most, keepsOld(t.Key()), keepsOld(t.Elem()), !isExact(t.Key()), t.Key().Kind() == reflect.String}, err
+	m := &mapDecoder{
+		typ: t, vars: variableTypeOf(t), sizes: mapSizesOf(t), key: key.do, elem: elem, max: most, slot: nextSlot(),
+		clearsKey: keepsOld(t.Key()), clearsElem: keepsOld(t.Elem()), checksKey: !isExact(t.Key()), hasText: t.Key().Kind() == reflect.String,
+		keepsPair: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()) && t.Key().Size()+t.Elem().Size() <= maxScratch, mapAccess: accessTo(t),
+	}
+	if own := ownTypes[t.Key()]; m.hasText && (own == nil && !m.clearsKey || own != nil && own.typ == gdwire.TypeStringName) {
+		m.text = t.Key()
+	}
+	return m, err
 }
 
 // isExact reports whether every t equals itself: a text, bool or integer, or a math type of integers.
@@ -109,89 +156,135 @@ func isExact(t reflect.Type) bool {
 	return t.Kind() <= reflect.Uintptr || t.Kind() == reflect.String || isMath && m.leaf == reflect.Int32
 }
 
-// reading returns the function decoding a map by a call of decode to read n pairs into v.
-func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) error) decodeFunc {
-	return reflected(m.typ, func(s *decoder, v reflect.Value) error {
-		if s.peekFirst && s.decodeNil(v) {
-			return nil
-		}
-		n, err := s.d.ReadDict()
-		if err != nil {
-			return s.nilOrTypeError(v, err)
-		}
-		if m.max > 0 && n > m.max {
-			return s.failLength(gdwire.TypeDictionary, m.typ, n, m.max)
-		}
-		if err := s.enter(m.typ); err != nil {
-			return err
-		}
-		if err := decode(s, v, n); err != nil {
-			return err
-		}
-		return s.leave()
-	})
-}
-
-// decode reads n pairs into v. Entries of v with other keys remain. For a key already in v, the
-// value is read into a copy of the existing value.
-func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
+// decode reads the pairs of a Dictionary into the map x. Entries of x with other keys remain.
+func (m *mapDecoder) decode(s *decoder, x variable) error {
+	v := m.vars.value(x)
+	if s.peekFirst && s.decodeNil(v) {
+		return nil
+	}
+	n, err := s.d.ReadDict()
+	if err != nil {
+		return s.nilOrTypeError(v, err)
+	}
+	if m.max > 0 && n > m.max {
+		return s.failLength(gdwire.TypeDictionary, m.typ, n, m.max)
+	}
+	if err := s.enter(m.typ); err != nil {
+		return err
+	}
+	isEmpty := v.Len() == 0
 	room, err := m.makeMap(s, v, n)
 	if err != nil {
 		return err
 	}
-	var seen reflect.Value // the keys read so far, if v had entries before
-	had := v.Len()
-	if had > 0 {
-		seen = reflect.MakeMap(reflect.MapOf(m.typ.Key(), reflect.TypeFor[struct{}]()))
+	p := m.takePair(s)
+	p.in = v
+	if isEmpty {
+		err = m.fill(s, x, p, n, room)
+	} else {
+		err = m.update(s, v, p, n, room)
 	}
-	key := reflect.New(m.typ.Key()).Elem()
-	elem := reflect.New(m.typ.Elem()).Elem()
-	from, to := variableOf(key), variableOf(elem)
+	if err != nil {
+		return err
+	}
+	m.putPair(s, p)
+	return s.leave()
+}
+
+// fill reads n pairs into the map x, which is empty and charged for room entries.
+func (m *mapDecoder) fill(s *decoder, x variable, p *decodedPair, n, room int) (err error) {
 	var filter *keyFilter
 	if m.hasText {
 		filter = s.takeFilter(n)
 	}
+	read, assign, from, to := m.elem.do, m.set, p.keyAt, p.valueAt
 	for i := range n {
-		if m.clearsKey {
-			key.SetZero()
-		}
-		if m.clearsElem {
-			elem.SetZero()
-		}
-		if err := m.key(s, from); err != nil {
-			return err
-		}
-		if m.checksKey {
-			if err := m.checkKey(s, key); err != nil {
+		if m.text != nil { // without two calls: -2 % of a map of texts
+			text, err := s.readText(from, m.text)
+			if err != nil {
 				return err
 			}
-		}
-		if had > 0 {
-			i = v.Len()
+			set(from, text)
+		} else if err := m.readKey(s, p); err != nil {
+			return err
 		}
 		if i >= room {
 			if room, err = m.chargeEntries(s, i, room); err != nil {
 				return err
 			}
 		}
-		if had > 0 {
-			if old := v.MapIndex(key); old.IsValid() {
-				elem.Set(old)
-			}
+		if (filter == nil || filter.add(textIn(from))) && m.contains(x, p) {
+			return m.duplicateError(s, fmt.Sprint(p.key))
 		}
-		if (filter == nil || filter.add(textIn(from))) && m.isDuplicate(v, seen, key) {
-			return m.duplicateError(s, fmt.Sprint(key))
-		}
-		if err := m.elem.do(s, to); err != nil {
+		if err := read(s, to); err != nil {
 			return err
 		}
-		v.SetMapIndex(key, elem)
-		if had > 0 {
-			seen.SetMapIndex(key, reflect.ValueOf(struct{}{})) // no larger than v, already charged
+		if assign != nil {
+			assign(x, from, to)
+		} else {
+			m.setPair(p)
 		}
 	}
 	s.putFilter(filter)
 	return nil
+}
+
+// contains reports whether the map x contains the key of p.
+func (m *mapDecoder) contains(x variable, p *decodedPair) bool {
+	if m.get != nil {
+		return m.get(x, p.keyAt, p.valueAt)
+	}
+	return isDuplicate(p.in, p.key)
+}
+
+// setPair does for any map what mapAccess.set does for a frequent one.
+func (m *mapDecoder) setPair(p *decodedPair) {
+	p.in.SetMapIndex(p.key, p.value)
+	if m.clearsElem {
+		p.value.SetZero()
+	}
+}
+
+// update reads n pairs into v, which is charged for room entries. For a key already in v, the value is read into a copy of
+// the existing value.
+func (m *mapDecoder) update(s *decoder, v reflect.Value, p *decodedPair, n, room int) (err error) {
+	seen := reflect.MakeMap(reflect.MapOf(m.typ.Key(), reflect.TypeFor[struct{}]()))
+	for range n {
+		if err := m.readKey(s, p); err != nil {
+			return err
+		}
+		if i := v.Len(); i >= room {
+			if room, err = m.chargeEntries(s, i, room); err != nil {
+				return err
+			}
+		}
+		if m.clearsElem {
+			p.value.SetZero()
+		}
+		if old := v.MapIndex(p.key); old.IsValid() {
+			p.value.Set(old)
+		}
+		if isDuplicate(seen, p.key) {
+			return m.duplicateError(s, fmt.Sprint(p.key))
+		}
+		if err := m.elem.do(s, p.valueAt); err != nil {
+			return err
+		}
+		v.SetMapIndex(p.key, p.value)
+		seen.SetMapIndex(p.key, reflect.ValueOf(struct{}{})) // no larger than v, already charged
+	}
+	return nil
+}
+
+// readKey reads the key of p.
+func (m *mapDecoder) readKey(s *decoder, p *decodedPair) error {
+	if m.clearsKey {
+		p.key.SetZero()
+	}
+	if err := m.key(s, p.keyAt); err != nil || !m.checksKey {
+		return err
+	}
+	return m.checkKey(s, p.key)
 }
 
 // makeMap makes a map for a nil v, and returns how many entries are charged for.
@@ -241,12 +334,8 @@ func (m *mapDecoder) checkKey(s *decoder, key reflect.Value) error {
 // nanError returns the error for a key that holds a NaN.
 func nanError() error { return fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange) }
 
-// isDuplicate reports whether key was read before: it is in seen, or in v if seen is the zero
-// Value. A string and a StringName with the same text are the same key.
-func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
-	if seen.IsValid() {
-		v = seen
-	}
+// isDuplicate reports whether key is in v. A string and a StringName with the same text are the same key.
+func isDuplicate(v, key reflect.Value) bool {
 	if v.MapIndex(key).IsValid() {
 		return true
 	}
@@ -260,4 +349,112 @@ func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 		return v.MapIndex(reflect.ValueOf(string(text))).IsValid()
 	}
 	return false
+}
+
+// A mapAccess accesses maps of a frequent type without reflection, with a third to half of the instructions.
+type mapAccess struct {
+	// pairs sets the slices keys and values to the keys and values of m.
+	pairs func(m, keys, values variable)
+	// get sets value to the value of a key and returns true, or returns false if m does not contain the key.
+	get func(m, key, value variable) bool
+	// set sets the value of a key, and makes the variable of the value zero: its memory is now the map's.
+	set func(m, key, value variable)
+}
+
+// accessTo returns the mapAccess for t, or the zero mapAccess.
+func accessTo(t reflect.Type) mapAccess {
+	elem := reflect.New(t.Elem()).Interface()
+	switch reflect.New(t.Key()).Interface().(type) {
+	case *string:
+		return textAccess[string](elem)
+	case *StringName:
+		return textAccess[StringName](elem)
+	case *int:
+		return keyAccess[int](elem)
+	case *int32:
+		return keyAccess[int32](elem)
+	case *int64:
+		return keyAccess[int64](elem)
+	}
+	return mapAccess{}
+}
+
+// textAccess returns the mapAccess for maps with texts of type K as keys.
+func textAccess[K ~string](elem any) mapAccess {
+	switch elem.(type) {
+	case *int32:
+		return accessOf[K, int32]()
+	case *float32:
+		return accessOf[K, float32]()
+	case *[]byte:
+		return accessOf[K, []byte]()
+	case *[]int64:
+		return accessOf[K, []int64]()
+	case *[]string:
+		return accessOf[K, []string]()
+	case *[]any:
+		return accessOf[K, []any]()
+	case *map[string]any:
+		return accessOf[K, map[string]any]()
+	}
+	return keyAccess[K](elem)
+}
+
+// keyAccess returns the mapAccess for maps with keys of type K and scalars or any.
+func keyAccess[K comparable](elem any) mapAccess {
+	switch elem.(type) {
+	case *bool:
+		return accessOf[K, bool]()
+	case *int:
+		return accessOf[K, int]()
+	case *int64:
+		return accessOf[K, int64]()
+	case *float64:
+		return accessOf[K, float64]()
+	case *string:
+		return accessOf[K, string]()
+	case *any:
+		return accessOf[K, any]()
+	}
+	return mapAccess{}
+}
+
+//go:noinline
+func accessOf[K comparable, V any]() mapAccess {
+	return mapAccess{
+		pairs: func(m, keys, values variable) {
+			from := *pointer[map[K]V](m)
+			k, v := resized[K](keys, len(from)), resized[V](values, len(from))
+			i := 0
+			for key, value := range from {
+				if i >= len(k) || i >= len(v) {
+					break // never, unless the program changes the map
+				}
+				k[i], v[i] = key, value
+				i++
+			}
+		},
+		get: func(m, key, value variable) bool {
+			v, ok := (*pointer[map[K]V](m))[*pointer[K](key)]
+			if ok {
+				*pointer[V](value) = v
+			}
+			return ok
+		},
+		set: func(m, key, value variable) {
+			v := pointer[V](value)
+			(*pointer[map[K]V](m))[*pointer[K](key)] = *v
+			*v = *new(V)
+		},
+	}
+}
+
+// resized makes the slice x n elements long, and returns it. Its elements are zero.
+func resized[T any](x variable, n int) []T {
+	all := pointer[[]T](x)
+	if n > cap(*all) {
+		*all = make([]T, n)
+	}
+	*all = (*all)[:n]
+	return *all
 }

@@ -31,10 +31,8 @@ type structDecoder struct {
 	first  *fieldDecoder // or nil
 	fields []*fieldDecoder
 	info   *structFields
-	embed  *plan[decodeFunc] // of the values of an embedded map
-	sizes  mapSizes          // of the map
-	inMap  collectFunc       // adds a pair to the map
-	math   *components       // or nil, for structs without a math type
+	embed  *mapDecoder // of an embedded map
+	math   *components // or nil, for structs without a math type
 
 	// The field collecting unknown keys: its type, and the function returning the field.
 	embedVars variableType
@@ -64,12 +62,8 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 		c.add(&fieldDecoder{key: export.NewKey(f.name), fieldLocation: at, do: doOf(plan), field: f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
-		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
+		if c.embed, err = b.newMapDecoder(info.embed.typ, 0); err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
-		}
-		c.sizes, c.inMap = mapSizesOf(info.embed.typ), c.collectInMap
-		if collect := textCollector(c); collect != nil {
-			c.inMap = collect
 		}
 	}
 	if info.embed != nil {
@@ -488,7 +482,7 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 		if err := s.charge(t, int64(len(key.text))); err != nil {
 			return err
 		}
-		return c.inMap(s, seen.embed, s.keys.text(key.text), seen.keys)
+		return c.collectInMap(s, seen.embed, s.keys.text(key.text), seen.keys)
 	}
 	var k any
 	switch {
@@ -503,7 +497,7 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 		return err
 	}
 	if path, ok := k.(NodePath); ok && c.embed != nil {
-		return c.inMap(s, seen.embed, string(path), seen.keys)
+		return c.collectInMap(s, seen.embed, string(path), seen.keys)
 	}
 	if c.embed != nil {
 		return s.fail(gdwire.TypeDictionary, t, fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
@@ -523,52 +517,47 @@ func (c *structDecoder) collect(s *decoder, x variable, key structKey, seen *see
 	return err
 }
 
-// A collectFunc reads the value of an unknown key, and adds the pair to the map x. seen is seenFields.keys.
-type collectFunc func(s *decoder, x variable, key string, seen map[string]struct{}) error
-
-// textCollector returns the collectFunc of an embedded map with a textMap, or nil. It is set in encode_map.go.
-var textCollector func(c *structDecoder) collectFunc
-
-// collectInMap is the collectFunc of all maps. For a key already in the map, the value is read into a copy of the
-// existing value.
+// collectInMap reads the value of an unknown key, and adds the pair to the map x. For a key already in the map, the value is read
+// into a copy of the existing value. seen is seenFields.keys.
 func (c *structDecoder) collectInMap(s *decoder, x variable, text string, seen map[string]struct{}) error {
-	m := c.embedVars.value(x)
-	key := reflect.New(m.Type().Key()).Elem()
-	key.SetString(text)
-	old := m.MapIndex(key)
-	if err := c.chargePair(s, m.IsNil(), text, m.Len(), old.IsValid(), seen); err != nil {
-		return err
+	m, v := c.embed, c.embedVars.value(x)
+	p := m.takePair(s)
+	set(p.keyAt, text)
+	var had bool
+	if m.get != nil {
+		had = m.get(x, p.keyAt, p.valueAt)
+	} else if old := v.MapIndex(p.key); old.IsValid() {
+		had = true
+		p.value.Set(old)
 	}
-	value := reflect.New(m.Type().Elem()).Elem()
-	if old.IsValid() {
-		value.Set(old)
-	}
-	if err := c.embed.do(s, variableOf(value)); err != nil {
-		return err
-	}
-	if m.IsNil() {
-		m.Set(reflect.MakeMap(m.Type()))
-	}
-	m.SetMapIndex(key, value)
-	return nil
-}
-
-// chargePair charges for one more than the n pairs of an embedded map, or returns an error if the key was read
-// before. had reports whether the map contains the key.
-func (c *structDecoder) chargePair(s *decoder, isNil bool, key string, n int, had bool, seen map[string]struct{}) error {
-	if isNil {
-		if err := s.charge(c.info.embed.typ, mapHeader); err != nil {
+	if v.IsNil() {
+		if err := s.charge(m.typ, mapHeader); err != nil {
 			return err
 		}
 	}
 	if seen != nil {
-		_, had = seen[key]
-		seen[key] = struct{}{}
+		_, had = seen[text]
+		seen[text] = struct{}{}
 	}
 	if had {
-		return s.fail(gdwire.TypeDictionary, c.info.embed.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
+		return m.duplicateError(s, text)
 	}
-	return s.charge(c.info.embed.typ, c.sizes.added(n)+c.sizes.value)
+	if err := s.charge(m.typ, m.sizes.added(v.Len())+m.sizes.value); err != nil {
+		return err
+	}
+	if err := m.elem.do(s, p.valueAt); err != nil {
+		return err
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(m.typ))
+	}
+	if m.set != nil {
+		m.set(x, p.keyAt, p.valueAt)
+	} else {
+		v.SetMapIndex(p.key, p.value)
+	}
+	m.putPair(s, p)
+	return nil
 }
 
 // decodeArray reads a positional struct from n elements.

@@ -49,15 +49,19 @@ type decoder struct {
 	keys      keyCache
 	known     [maxKnownDepth]knownKeys // of Dictionaries, by depth
 	rawCopier *rawCopier               // for Raw, created for the first one
-	values    [textMapSlots]any        // for each textMapOf[T], nil or a zero *mapValue[T] not in use
+	pairs     []*decodedPair           // for each type of maps, variables not in use, or nil
 	filter    *keyFilter               // see takeFilter
 
 	bytesDecoder *gdwire.Decoder // for Unmarshal
 	bytesOptions gdwire.DecoderOptions
 }
 
-// textMapSlots is the number of textMaps.
-const textMapSlots = 9
+// A decodedPair holds the variables for a key and a value of a map.
+type decodedPair struct {
+	in             reflect.Value // the map, while pairs are read
+	key, value     reflect.Value
+	keyAt, valueAt variable // key and value
+}
 
 // A keyFilter finds most of the keys that a map does not contain, without a lookup: -20 % of a map of 1,000.
 type keyFilter [128]uint64

@@ -17,16 +17,15 @@ import (
 
 // A mapEncoder writes maps of a type as Dictionaries with sorted keys. Two keys encoded as the same value are an error.
 type mapEncoder struct {
-	typ         reflect.Type
-	vars        variableType // typ
-	tag         *tag         // with declared types, or nil
-	keys        mapKeys
-	elem        *plan[encodeFunc]
-	list        reflect.Type // of pairs
-	size        uintptr      // of a pair
-	key, value  fieldLocation
-	frequentMap      // or zero
-	reuses      bool // the memory of pairs: no method can keep its address
+	typ                reflect.Type
+	vars               variableType // typ
+	tag                *tag         // with declared types, or nil
+	keys               mapKeys
+	elem               *plan[encodeFunc]
+	keySize, valueSize uintptr
+	mapAccess               // or zero
+	slot               int  // in encoder.pairs
+	reuses             bool // the memory of pairs: no method can keep its address
 }
 
 // makeMapEncoder returns the function to encode a t, a map, as a Dictionary with the declared types of a tag.
@@ -48,17 +47,10 @@ func (b encodePlanner) makeMapEncoder(t reflect.Type, tag *tag) (encodeFunc, err
 
 // newMapEncoder returns the mapEncoder of a t, a map, without declared types.
 func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEncoder {
-	pair := reflect.StructOf([]reflect.StructField{{Name: "Key", Type: t.Key()}, {Name: "Value", Type: t.Elem()}})
-	c := &mapEncoder{
-		typ: t, vars: variableTypeOf(t), keys: keys, elem: elem,
-		list: reflect.SliceOf(pair), size: pair.Size(), key: locationOf(pair, []int{0}), value: locationOf(pair, []int{1}),
-		frequentMap: frequentMaps[[2]reflect.Type{t.Key(), t.Elem()}],
+	return &mapEncoder{
+		typ: t, vars: variableTypeOf(t), keys: keys, elem: elem, keySize: t.Key().Size(), valueSize: t.Elem().Size(),
+		mapAccess: accessTo(t), slot: nextSlot(), reuses: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()),
 	}
-	c.reuses = c.newPairs != nil && hasNoMethods(t.Key()) && hasNoMethods(t.Elem())
-	if c.newPairs == nil && keys.word == nil && keys.text == nil {
-		c.keys.text = func(_ *encoder, x variable) (string, error) { return textIn(x), nil }
-	}
-	return c
 }
 
 // mapKeys sorts and writes the keys of a map: numbers by word, others by text, and strings without either. Words and texts are
@@ -154,41 +146,58 @@ func (c *mapEncoder) encode(s *encoder, m variable) error {
 
 // take returns the pairs of m, and their number. Maps in m take other memory.
 func (c *mapEncoder) take(s *encoder, m variable) (p *mapPairs, n int) {
-	if c.newPairs == nil {
-		return c.reflectedPairs(m)
+	if c.slot >= len(s.pairs) {
+		s.pairs = append(s.pairs, make([]*mapPairs, c.slot+1-len(s.pairs))...)
 	}
-	if p = s.pairs[c.slot]; p != nil && c.reuses {
+	if p = s.pairs[c.slot]; p != nil {
 		s.pairs[c.slot] = p.next
 	} else {
-		p = &mapPairs{copiedPairs: c.newPairs()}
+		p = &mapPairs{keyList: newSlice(c.typ.Key()), valueList: newSlice(c.typ.Elem())}
+		p.keysAt, p.valuesAt = variableOf(p.keyList), variableOf(p.valueList)
 	}
-	p.pairs, n = p.fill(m)
+	if c.pairs != nil {
+		c.pairs(m, p.keysAt, p.valuesAt)
+	} else {
+		p.copy(c.vars.value(m))
+	}
+	n, _ = lenCap(p.keysAt)
+	p.keys, p.values = sliceData(p.keysAt), sliceData(p.valuesAt)
 	return p, n
 }
 
-// reflectedPairs returns the pairs of any map, and their number, with three times as many instructions.
-func (c *mapEncoder) reflectedPairs(x variable) (p *mapPairs, n int) {
-	m := c.vars.value(x)
-	most := m.Len()
-	list := reflect.MakeSlice(c.list, most, most)
-	for pairs := m.MapRange(); n < most && pairs.Next(); n++ {
-		pair := list.Index(n)
-		pair.Field(0).SetIterKey(pairs)
-		pair.Field(1).SetIterValue(pairs)
+// copy does for any map what mapAccess.pairs does for a frequent one.
+func (p *mapPairs) copy(m reflect.Value) {
+	n := m.Len()
+	for _, list := range [...]reflect.Value{p.keyList, p.valueList} {
+		list.SetLen(0)
+		list.Grow(n)
+		list.SetLen(n)
 	}
-	return &mapPairs{pairs: dataOf(list)}, n
+	i := 0
+	for pairs := m.MapRange(); i < n && pairs.Next(); i++ {
+		p.keyList.Index(i).SetIterKey(pairs)
+		p.valueList.Index(i).SetIterValue(pairs)
+	}
 }
 
-// maxSorted is the largest number of pairs in memory kept for the next map.
-const maxSorted = 1 << 11
+// newSlice returns a variable for a slice of t.
+func newSlice(t reflect.Type) reflect.Value { return reflect.New(reflect.SliceOf(t)).Elem() }
+
+// maxSorted is the size in bytes of the largest keys and values whose memory is kept for the next map.
+const maxSorted = 64 << 10
 
 // giveBack keeps the memory of n pairs for the next map.
 func (c *mapEncoder) giveBack(s *encoder, p *mapPairs, n int) {
-	if c.reuses && n <= maxSorted {
-		p.empty()
-		p.texts, p.next = nil, s.pairs[c.slot]
-		s.pairs[c.slot] = p
+	if c.reuses && uintptr(n)*(c.keySize+c.valueSize) <= maxSorted {
+		p.keyList.Clear()
+		p.valueList.Clear()
+	} else {
+		p.keyList.SetZero()
+		p.valueList.SetZero()
+		p.order = nil
 	}
+	p.texts, p.next = nil, s.pairs[c.slot]
+	s.pairs[c.slot] = p
 }
 
 // write writes the n pairs in p.
@@ -211,8 +220,7 @@ func (c *mapEncoder) write(s *encoder, p *mapPairs, n int) error {
 	write := c.keys.write
 	for i := range p.order {
 		at := p.order[i].at
-		pair := elemAt(p.pairs, at, c.size)
-		key := fieldAt(pair, c.key)
+		key := c.keyAt(p, at)
 		var err error
 		switch {
 		case write == nil:
@@ -220,12 +228,12 @@ func (c *mapEncoder) write(s *encoder, p *mapPairs, n int) error {
 		case p.texts == nil:
 			err = write(s, key, "")
 		default:
-			err = write(s, key, p.texts[at].Key)
+			err = write(s, key, p.texts[at])
 		}
 		if err != nil {
 			return err
 		}
-		if err := c.elem.do(s, fieldAt(pair, c.value)); err != nil {
+		if err := c.elem.do(s, elemAt(p.values, at, c.valueSize)); err != nil {
 			return err
 		}
 	}
@@ -248,93 +256,33 @@ func (c *mapEncoder) sort(s *encoder, p *mapPairs, n int) (twice int, err error)
 			order[i] = sortedKey{c.keys.word(c.keyAt(p, i)), i}
 		}
 	case c.keys.text != nil:
-		p.texts = make([]Entry[string, struct{}], n)
-		text = func(i int) string { return p.texts[i].Key }
+		p.texts = make([]string, n)
+		text = func(i int) string { return p.texts[i] }
 		for i := range p.texts {
 			var textErr error
-			if p.texts[i].Key, textErr = c.keys.text(s, c.keyAt(p, i)); textErr != nil && (err == nil || textErr.Error() < err.Error()) {
+			if p.texts[i], textErr = c.keys.text(s, c.keyAt(p, i)); textErr != nil && (err == nil || textErr.Error() < err.Error()) {
 				err = textErr
 			}
 		}
 		if err != nil {
 			return 0, s.refuse(err) // in place of the error of the last key
 		}
-		c.setWords(order, dataIn(&p.texts), reflect.TypeFor[Entry[string, struct{}]]().Size(), true)
+		setWords(order, sliceData(variableAt(&p.texts)), stringType.Size(), true)
 	default:
 		if n <= fewSorted {
-			c.setWords(order, p.pairs, c.size, false) // few texts rarely begin with the same bytes
+			setWords(order, p.keys, c.keySize, false) // few texts rarely begin with the same bytes
 			if sortFew(order) {
 				return n, nil
 			}
 		}
-		c.setWords(order, p.pairs, c.size, true)
+		setWords(order, p.keys, c.keySize, true)
 	}
 	return sortKeys(order, text), nil
 }
 
 // keyAt returns the key at an index of p.
 func (c *mapEncoder) keyAt(p *mapPairs, i int) variable {
-	return fieldAt(elemAt(p.pairs, i, c.size), c.key)
-}
-
-// pairsOf are the copiedPairs of maps with keys of type K and values of type V.
-type pairsOf[K comparable, V any] struct{ all []Entry[K, V] }
-
-func (p *pairsOf[K, V]) fill(x variable) (pairs variable, n int) {
-	m := *pointer[map[K]V](x)
-	all := slices.Grow(p.all, len(m))
-	for k, v := range m {
-		all = append(all, Entry[K, V]{k, v})
-	}
-	p.all = all
-	return dataIn(&p.all), len(all)
-}
-
-func (p *pairsOf[K, V]) empty() {
-	clear(p.all)
-	p.all = p.all[:0]
-}
-
-// A frequentMap makes the pairsOf of a frequent type of maps, which are filled without reflection.
-type frequentMap struct {
-	slot     int // in encoder.pairs
-	newPairs func() copiedPairs
-}
-
-// frequentMaps contains the frequentMaps by the types of keys and values.
-var frequentMaps = func() map[[2]reflect.Type]frequentMap {
-	all := map[[2]reflect.Type]frequentMap{}
-	addKeys[string](all)
-	addKeys[StringName](all)
-	addKeys[int](all)
-	addKeys[int32](all)
-	addKeys[int64](all)
-	addTexts[string](all)
-	addTexts[StringName](all)
-	return all
-}()
-
-// addKeys adds the maps with keys of type K and scalars or any.
-func addKeys[K comparable](all map[[2]reflect.Type]frequentMap) {
-	addMap[K, bool](all)
-	addMap[K, int](all)
-	addMap[K, int64](all)
-	addMap[K, float64](all)
-	addMap[K, string](all)
-	addMap[K, any](all)
-}
-
-// addTexts adds the maps with texts of type K and lists or trees.
-func addTexts[K ~string](all map[[2]reflect.Type]frequentMap) {
-	addMap[K, []byte](all)
-	addMap[K, []int64](all)
-	addMap[K, []string](all)
-	addMap[K, []any](all)
-	addMap[K, map[string]any](all)
-}
-
-func addMap[K comparable, V any](all map[[2]reflect.Type]frequentMap) {
-	all[[2]reflect.Type{reflect.TypeFor[K](), reflect.TypeFor[V]()}] = frequentMap{len(all), func() copiedPairs { return &pairsOf[K, V]{} }}
+	return elemAt(p.keys, i, c.keySize)
 }
 
 // duplicateError makes the Encoder fail with the error for keys encoded as the key at an index of p. Of different names
@@ -342,7 +290,7 @@ func addMap[K comparable, V any](all map[[2]reflect.Type]frequentMap) {
 func (c *mapEncoder) duplicateError(s *encoder, p *mapPairs, at int) error {
 	name := keyName(valueOf(c.keyAt(p, at), c.typ.Key()))
 	for i := range p.texts {
-		if p.texts[i].Key == p.texts[at].Key {
+		if p.texts[i] == p.texts[at] {
 			name = min(name, keyName(valueOf(c.keyAt(p, i), c.typ.Key())))
 		}
 	}
@@ -422,19 +370,19 @@ const (
 	manySorted = 200
 )
 
-// setWords sets order to the order of pairs of this size, with texts as keys. The words are eight bytes of each key, after the
+// setWords sets order to the order of texts, elements of this size. The words are eight bytes of each key, after the
 // common prefix of all keys if cut is set: -14 % of the instructions for a map of 1000 entries, -29 % of the time.
-func (c *mapEncoder) setWords(order []sortedKey, pairs variable, size uintptr, cut bool) {
+func setWords(order []sortedKey, texts variable, size uintptr, cut bool) {
 	common := 0
 	if cut {
-		first := textIn(fieldAt(elemAt(pairs, 0, size), c.key))
+		first := textIn(elemAt(texts, 0, size))
 		common = len(first)
 		for i := range order {
-			common = commonPrefix(first, textIn(fieldAt(elemAt(pairs, i, size), c.key)), common)
+			common = commonPrefix(first, textIn(elemAt(texts, i, size)), common)
 		}
 	}
 	for i := range order {
-		order[i] = sortedKey{wordOf(textIn(fieldAt(elemAt(pairs, i, size), c.key))[common:]), i}
+		order[i] = sortedKey{wordOf(textIn(elemAt(texts, i, size))[common:]), i}
 	}
 }
 
@@ -527,133 +475,4 @@ func commonPrefix(a, b string, most int) int {
 		}
 	}
 	return n
-}
-
-// A textMap decodes maps with keys of type string and values of one frequent type without methods. The
-// results are the same as of mapDecoder.decode, with a quarter to half of the instructions.
-type textMap interface {
-	// decoder returns a function equivalent to m.decode.
-	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
-	// collector returns a function equivalent to c.collectInMap.
-	collector(c *structDecoder) collectFunc
-}
-
-// textMaps contains the textMaps, by the type of their values.
-var textMaps map[reflect.Type]textMap
-
-func init() { // the functions refer to plans
-	textCollector = func(c *structDecoder) collectFunc {
-		if m := textMapFor(c.info.embed.typ); m != nil {
-			return m.collector(c)
-		}
-		return nil
-	}
-	textMaps = map[reflect.Type]textMap{
-		anyType:                    &textMapOf[any]{slot: 0},
-		reflect.TypeFor[bool]():    &textMapOf[bool]{slot: 1},
-		reflect.TypeFor[int]():     &textMapOf[int]{slot: 2},
-		reflect.TypeFor[int32]():   &textMapOf[int32]{slot: 3},
-		reflect.TypeFor[int64]():   &textMapOf[int64]{slot: 4},
-		reflect.TypeFor[float32](): &textMapOf[float32]{slot: 5},
-		reflect.TypeFor[float64](): &textMapOf[float64]{slot: 6},
-		stringType:                 &textMapOf[string]{slot: 7},
-		reflect.TypeFor[[]byte]():  &textMapOf[[]byte]{slot: 8},
-	}
-}
-
-// textMapFor returns the textMap for t, a map, or nil if there is none.
-func textMapFor(t reflect.Type) textMap {
-	if t.Key() != stringType {
-		return nil
-	}
-	return textMaps[t.Elem()]
-}
-
-// A textMapOf is the textMap for values of type T.
-type textMapOf[T any] struct {
-	slot int // in decoder.values
-}
-
-func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error {
-	return func(s *decoder, v reflect.Value, n int) error {
-		if v.Len() > 0 {
-			return m.decode(s, v, n) // compares with the earlier keys
-		}
-		room, err := m.makeMap(s, v, n)
-		if err != nil {
-			return err
-		}
-		filter := s.takeFilter(n)
-		to := *pointer[map[string]T](variableOf(v))
-		pair, zero := new(Entry[string, T]), *new(T)
-		variables := reflect.ValueOf(pair).Elem()
-		key, value := variableOf(variables.Field(0)), variableOf(variables.Field(1))
-		for i := range n {
-			if err := m.key(s, key); err != nil {
-				return err
-			}
-			if i >= room {
-				if room, err = m.chargeEntries(s, i, room); err != nil {
-					return err
-				}
-			}
-			if filter == nil || filter.add(pair.Key) {
-				if _, again := to[pair.Key]; again {
-					return m.duplicateError(s, pair.Key)
-				}
-			}
-			if err := m.elem.do(s, value); err != nil {
-				return err
-			}
-			to[pair.Key] = pair.Value
-			pair.Value = zero // its memory is now the map's
-		}
-		s.putFilter(filter)
-		return nil
-	}
-}
-
-func (c *textMapOf[T]) collector(d *structDecoder) collectFunc {
-	return func(s *decoder, x variable, key string, seen map[string]struct{}) error {
-		m := pointer[map[string]T](x)
-		value, _ := s.values[c.slot].(*mapValue[T])
-		if s.values[c.slot] = nil; value == nil { // at first, or in a value
-			value = new(mapValue[T])
-			value.at = variableOf(reflect.ValueOf(&value.v).Elem())
-		}
-		var had bool
-		value.v, had = (*m)[key]
-		if err := d.chargePair(s, *m == nil, key, len(*m), had, seen); err != nil {
-			return err
-		}
-		if err := d.embed.do(s, value.at); err != nil {
-			return err
-		}
-		if *m == nil {
-			*m = map[string]T{}
-		}
-		(*m)[key] = value.v
-		var zero T
-		value.v = zero
-		s.values[c.slot] = value
-		return nil
-	}
-}
-
-// A mapValue is a variable for a value of a map.
-type mapValue[T any] struct {
-	v  T
-	at variable // v
-}
-
-// makeMapDecoder returns the function to decode a t, a map, from a Dictionary of at most this many pairs unless most is 0.
-func (b decodePlanner) makeMapDecoder(t reflect.Type, most int) (decodeFunc, error) {
-	m, err := b.newMapDecoder(t, most)
-	if err != nil {
-		return nil, err
-	}
-	if text := textMapFor(t); text != nil {
-		return m.reading(text.decoder(m)), nil
-	}
-	return m.reading(m.decode), nil
 }

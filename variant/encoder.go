@@ -28,8 +28,8 @@ type encoder struct {
 	scratch    []byte     // for a textMethod
 	methodText methodText // of a method called by a block that could not put the text: not called again
 
-	anyMap map[string]any              // the next in a tree, or nil
-	pairs  [frequentMapCount]*mapPairs // for each frequentMap, a list of those not in use
+	anyMap map[string]any // the next in a tree, or nil
+	pairs  []*mapPairs    // for each type of maps, a list of those not in use
 
 	bytesEncoder *gdwire.Encoder // for Marshal
 	before       int             // bytes of the result before the value
@@ -37,24 +37,14 @@ type encoder struct {
 	buf          []byte // memory for the next small result, or nil
 }
 
-// frequentMapCount is the number of frequentMaps.
-const frequentMapCount = 5*6 + 2*5
-
 // mapPairs holds the pairs of a map while they are written.
 type mapPairs struct {
-	copiedPairs                           // or nil if the map is not a frequent one
-	pairs       variable                  // a slice of them, for elemAt
-	order       []sortedKey               // of the pairs
-	texts       []Entry[string, struct{}] // of the keys, if mapKeys has a function for them
-	next        *mapPairs                 // in encoder.pairs, or nil
-}
-
-// copiedPairs holds copies of the keys and values of a map.
-type copiedPairs interface {
-	// fill adds the pairs of m. It returns them as a slice, for elemAt, and their number.
-	fill(m variable) (pairs variable, n int)
-	// empty removes the pairs.
-	empty()
+	keyList, valueList reflect.Value // slices
+	keysAt, valuesAt   variable      // keyList and valueList
+	keys, values       variable      // their elements, for elemAt
+	order              []sortedKey   // of the pairs
+	texts              []string      // of the keys, if mapKeys has a function for them
+	next               *mapPairs     // in encoder.pairs, or nil
 }
 
 // A sortedKey is the key of the pair at an index, with the word by which most keys are compared.

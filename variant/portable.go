@@ -81,9 +81,6 @@ func fieldAt(x variable, p fieldLocation) variable { return x.FieldByIndex(p.at)
 // elemAt returns element i of the array or slice x.
 func elemAt(x variable, i int, _ uintptr) variable { return x.Index(i) }
 
-// dataOf returns v, for elemAt.
-func dataOf(v reflect.Value) variable { return v }
-
 // sliceData returns the slice x, for elemAt.
 func sliceData(x variable) variable { return x }
 
@@ -95,9 +92,6 @@ func setLen(x variable, n int) { x.SetLen(n) }
 
 // variableAt returns x as a variable.
 func variableAt[T any](x *T) variable { return reflect.ValueOf(x).Elem() }
-
-// dataIn returns x, for elemAt.
-func dataIn[T any](x *[]T) variable { return reflect.ValueOf(x).Elem() }
 
 const isPortable = true // see unsafe.go
 

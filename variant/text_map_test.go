@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,7 +85,6 @@ func randomOf(r *rand.Rand, t reflect.Type) reflect.Value {
 // Frequent maps are encoded as those of other types are, which include named types and values with methods.
 func TestFrequentMapsAsReflected(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	require.Len(t, frequentMaps, frequentMapCount)
 	type namedInt int
 	keys := []any{"", myString(""), StringName(""), NodePath(""), 0, int32(0), int64(0), uint32(0), uint64(0), namedInt(0), myInt(0), myBool(false), 0.5}
 	elems := []any{
@@ -99,15 +99,13 @@ func TestFrequentMapsAsReflected(t *testing.T) {
 			}
 			typ := reflect.MapOf(reflect.TypeOf(k), elem)
 			b := encodePlanner{&planner[encodeFunc]{&encodePlans, map[planKey]*plan[encodeFunc]{}}}
-			frequent := frequentMaps
-			frequentMaps = nil
-			reflected := must(b.makeMapEncoder(typ, &tag{}))(t)
-			frequentMaps = frequent
+			c := newMapEncoder(typ, must(b.keysOf(typ.Key(), gdwire.Elem{}))(t), must(b.plan(elem, 0))(t))
+			c.mapAccess = mapAccess{}
 			for i := range 20 {
 				m := randomMap(r, typ, i*i%220)
 				s := getEncoder()
 				s.resetBytes(&Options{}, nil)
-				wantErr := reflected(s, variableOf(addressable(m)))
+				wantErr := c.encode(s, variableOf(addressable(m)))
 				want := slices.Clone(s.e.Bytes())
 				s.release()
 				for _, x := range []any{m.Interface(), addressable(m).Addr().Interface(), []any{m.Interface()}} {
@@ -122,7 +120,7 @@ func TestFrequentMapsAsReflected(t *testing.T) {
 
 // Frequent maps are read as MapRange reads them, of any size and after keys are deleted.
 func TestFrequentMapsAsRanged(t *testing.T) {
-	r, seen := rand.New(rand.NewPCG(5, 6)), map[int]bool{}
+	r, frequent := rand.New(rand.NewPCG(5, 6)), 0
 	for _, k := range []any{"", myString(""), StringName(""), 0, int32(0), int64(0), uint64(0)} {
 		for _, v := range []any{
 			false, myBool(false), 0, int64(0), uint64(0), 0.5, "", myString(""), [1]any{}, [1]fmt.Stringer{}, new(string), [1]map[string]any{}, [1]map[string]int{},
@@ -135,17 +133,18 @@ func TestFrequentMapsAsRanged(t *testing.T) {
 			typ := reflect.MapOf(reflect.TypeOf(k), elem)
 			c := newMapEncoder(typ, mapKeys{}, nil)
 			if elem == reflect.TypeFor[fmt.Stringer]() {
-				require.Nil(t, c.newPairs, "an interface with methods is no any")
+				require.Nil(t, c.pairs, "an interface with methods is no any")
 			}
-			if c.newPairs == nil {
+			if c.pairs == nil {
 				continue
 			}
-			seen[c.slot] = true
+			frequent++
+			reflected := *c
+			reflected.mapAccess = mapAccess{}
 			pairs := func(p *mapPairs, n int) map[any]any {
 				all := make(map[any]any, n)
 				for i := range n {
-					pair := elemAt(p.pairs, i, c.size)
-					all[valueOf(fieldAt(pair, c.key), typ.Key()).Interface()] = valueOf(fieldAt(pair, c.value), elem).Interface()
+					all[valueOf(c.keyAt(p, i), typ.Key()).Interface()] = valueOf(elemAt(p.values, i, c.valueSize), elem).Interface()
 				}
 				require.Len(t, all, n)
 				return all
@@ -164,7 +163,7 @@ func TestFrequentMapsAsRanged(t *testing.T) {
 				for range 2 {
 					got := pairs(c.take(new(encoder), variableOf(m)))
 					require.Len(t, got, m.Len())
-					require.True(t, reflect.DeepEqual(pairs(c.reflectedPairs(variableOf(m))), got), "%v of %d", typ, m.Len())
+					require.True(t, reflect.DeepEqual(pairs(reflected.take(new(encoder), variableOf(m))), got), "%v of %d", typ, m.Len())
 					for i, key := range m.MapKeys() { // and once more
 						if i%3 > 0 {
 							m.SetMapIndex(key, reflect.Value{})
@@ -174,14 +173,19 @@ func TestFrequentMapsAsRanged(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, seen, frequentMapCount)
+	require.Equal(t, 5*6+2*5, frequent)
 }
 
-// A textMap decodes as mapDecoder.decode does, with the same errors after the same memory.
-func TestTextMapsReadAsReflected(t *testing.T) {
+// Frequent maps are decoded as others are, with the same errors after the same memory.
+func TestFrequentMapsReadAsReflected(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
+	elems := []reflect.Type{
+		anyType, stringType, reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
+		reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[[]byte](), reflect.TypeFor[[]int64](), reflect.TypeFor[[]string](),
+		reflect.TypeFor[[]any](), reflect.TypeFor[map[string]any](),
+	}
 	var packets [][]byte
-	for elem := range textMaps {
+	for _, elem := range elems {
 		for n := range 20 {
 			packets = append(packets, encoded(t, randomMap(r, reflect.MapOf(stringType, elem), n).Interface(), nil))
 		}
@@ -190,10 +194,11 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 		packets = append(packets, encoded(t, &Dictionary{entries: []Entry[any, any]{{"a", nil}, {"b", 1}, {key, 2}}}, nil))
 	}
 	packets = append(packets, encoded(t, nil, nil), encoded(t, 1, nil))
-	for elem := range textMaps {
+	for _, elem := range elems {
 		typ := reflect.MapOf(stringType, elem)
 		t.Run(typ.String(), func(t *testing.T) {
 			m := must(decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ, 0))(t)
+			m.mapAccess = mapAccess{}
 			for _, packet := range packets {
 				for range 4 {
 					b := packet
@@ -213,7 +218,7 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 					}
 					s := getDecoder()
 					s.resetBytes(b, o)
-					err := m.reading(m.decode)(s, variableOf(want))
+					err := m.decode(s, variableOf(want))
 					if err != nil {
 						err = explain(err, b)
 					}
@@ -229,7 +234,8 @@ func TestTextMapsReadAsReflected(t *testing.T) {
 
 // An encoder keeps neither the pairs nor the memory of large maps.
 func TestPairsAreEmptied(t *testing.T) {
-	for _, n := range []int{0, 1, 100, maxSorted, 3 * maxSorted} {
+	const most = maxSorted / (4 * strconv.IntSize / 8)
+	for _, n := range []int{0, 1, 100, most, most + 1, 3 * most} {
 		m := map[string]any{}
 		for i := range n {
 			m[fmt.Sprint(i)] = fmt.Sprint("value ", i)
@@ -245,11 +251,10 @@ func TestPairsAreEmptied(t *testing.T) {
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(m)), keys)
 		p := s.pairs[anyMaps.slot]
-		require.Equal(t, n <= maxSorted, p != nil, "%d", n)
-		if p != nil {
-			all := p.copiedPairs.(*pairsOf[string, any]).all
-			require.Zero(t, slices.IndexFunc(all[:cap(all)], func(e Entry[string, any]) bool { return e != Entry[string, any]{} })+1)
-		}
+		texts, values := p.keyList.Interface().([]string), p.valueList.Interface().([]any)
+		require.Equal(t, n <= most, min(cap(p.order), cap(texts), cap(values)) >= n, "%d", n)
+		require.Zero(t, slices.IndexFunc(texts[:cap(texts)], func(k string) bool { return k != "" })+1)
+		require.Zero(t, slices.IndexFunc(values[:cap(values)], func(v any) bool { return v != nil })+1)
 	}
 }
 

@@ -82,9 +82,6 @@ func fieldAt(x variable, p fieldLocation) variable { return unsafe.Add(x, p.offs
 // elemAt returns element i, of the given size, of the array x, or of the slice with elements x.
 func elemAt(x variable, i int, size uintptr) variable { return unsafe.Add(x, uintptr(i)*size) }
 
-// dataOf returns the elements of v, a slice, for elemAt.
-func dataOf(v reflect.Value) variable { return v.UnsafePointer() }
-
 // sliceData returns the elements of the slice x, for elemAt.
 func sliceData(x variable) variable { return unsafe.Pointer(unsafe.SliceData(*pointer[[]struct{}](x))) }
 
@@ -98,9 +95,6 @@ func setLen(x variable, n int) { *pointer[[]struct{}](x) = (*pointer[[]struct{}]
 
 // variableAt returns x as a variable.
 func variableAt[T any](x *T) variable { return unsafe.Pointer(x) }
-
-// dataIn returns the elements of x, for elemAt.
-func dataIn[T any](x *[]T) variable { return unsafe.Pointer(unsafe.SliceData(*x)) }
 
 // isPortable reports whether viewOf can return false. As a constant, it keeps the code for that out of programs.
 const isPortable = false
