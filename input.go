@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/base/checked"
+	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
 // An input is the source of the bytes of a window. Only the slow path, with an input and a window, reads.
@@ -110,8 +111,7 @@ func (s *slowPath) fetch(n int) (err error) {
 		s.setBuffer(s.buffer.B)
 	}
 	if from := s.unneeded(n); from > 0 {
-		s.saveKeys(s.base + uint64(from))
-		s.shift(from)
+		s.makeRoom(from)
 	}
 	for err == nil && s.end-s.r < n {
 		if s.end == len(s.buf) { // only when the buffer is full, see grow
@@ -130,7 +130,7 @@ func (s *slowPath) fetch(n int) (err error) {
 
 // read reads at least this number of bytes from src into p, less at inputEnd, or returns the error before. If src
 // returns bytes and an error, read returns the error in the next call.
-func (s *slowPath) read(p []byte, least int) (int, error) {
+func (s *slowPath) read(p []byte, least int) (n int, err error) {
 	if err := s.srcErr; err != nil {
 		s.srcErr = nil
 		return 0, err
@@ -143,21 +143,76 @@ func (s *slowPath) read(p []byte, least int) (int, error) {
 		}
 		p = p[:remaining]
 	}
-	for n := 0; ; {
+	least = min(least, len(p))
+	for {
 		m, err := s.src.Read(p[n:]) // in place: -20 % of bytes that come one by one
-		if m == 0 && err == nil {
-			m, err = checked.Read(s.src, p[n:])
-		} else if m < 0 || m > len(p)-n {
+		if uint(m) > uint(len(p)-n) {
 			m, err = 0, checked.ErrRead
+		} else if m == 0 && err == nil {
+			m, err = checked.Read(s.src, p[n:])
 		}
-		switch n += m; {
-		case err != nil && n > 0: // the bytes can complete a token, to be returned before the error
-			s.srcErr = err
-			return n, nil
-		case err != nil || n >= least || n == len(p):
+		if n += m; err != nil {
+			if n > 0 { // the bytes can complete a token, to be returned before the error
+				s.srcErr, err = err, nil
+			}
 			return n, err
 		}
+		if n >= least {
+			return n, nil
+		}
 	}
+}
+
+// await reads the rest of the next value, if the fast path reads such values. Whatever the Reader returns at a time, await
+// looks at the value only when bytes that tell its size have arrived. It returns false if the value is not whole then. An
+// error of the Reader is left to the slow path, which reads again.
+func (s *slowPath) await() bool {
+	n := s.needed()
+	if n <= s.end-s.r || s.strict {
+		return false
+	}
+	if from := s.unneeded(n); from > 0 {
+		s.makeRoom(from)
+	}
+	for s.end-s.r < n {
+		m, err := s.read(s.buf[s.end:], n-(s.end-s.r))
+		if s.fill(m); err != nil {
+			s.srcErr = err
+			break
+		}
+		n = s.needed()
+	}
+	s.setLimit()
+	return s.end-s.r >= n
+}
+
+// needed returns the number of bytes of the next value, as far as those in the buffer tell, or 0 for a value that the slow
+// path checks before it waits for the rest.
+func (s *slowPath) needed() int {
+	size, r, buf := 4, s.r&math.MaxInt, s.buf
+	n := s.end - r
+	if n >= 4 && r <= len(buf)-8 {
+		switch form, ok := s.forms.find(le.Uint32(buf[r:])); {
+		case !ok:
+			return 0
+		case form.shape == shapeText && n >= 8:
+			length := le.Uint32(buf[r+4:])
+			if int64(length) > int64(s.maxWhole) {
+				return 0
+			}
+			size = 8 + int(wire.Padded(length))
+		case form.shape == shapeText || form.shape == shapeArray || form.shape == shapeDict:
+			size = 8
+		case form.shape <= shapeMath:
+			size = 4 + int(form.size)
+		default:
+			return 0
+		}
+	}
+	if r+size > len(buf) || s.pos()+uint64(size) > s.valueEnd {
+		return 0
+	}
+	return size
 }
 
 // unneeded returns the number of bytes for fetch(n) to remove from the start of the buffer, or
@@ -170,6 +225,12 @@ func (s *slowPath) unneeded(n int) int {
 		return 0
 	}
 	return from
+}
+
+// makeRoom removes the bytes before from, and saves the keys among them.
+func (s *slowPath) makeRoom(from int) {
+	s.saveKeys(s.base + uint64(from))
+	s.shift(from)
 }
 
 // grow enlarges the buffer to hold n bytes after r, at most doubling it, so that memory

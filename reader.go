@@ -421,7 +421,14 @@ func (d *Decoder) readLast() (Token, error) {
 		}
 		var b [fastSize]byte
 		if form := d.lastForm(&b); form != nil {
-			return d.takeLast(form, &b), nil
+			n := le.Uint32(b[4:])
+			if form.shape <= shapeText {
+				return d.takeLast(form, &b), nil
+			} else if d.openFast(form, n) {
+				return Token{head: form.head, bits: uint64(n)}, nil
+			}
+		} else if d.src != nil && d.await() {
+			return d.ReadToken()
 		}
 	case d.fastNames != nil:
 		if text := d.fastName(); text != nil {

@@ -61,6 +61,34 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 	})
 }
 
+// An error that the Reader returns with any byte is returned once.
+func TestErrorsWithBytesAreDeliveredOnce(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := newDecoder(t, nil, s.options(0))
+		for at := range s.packet {
+			i := 0
+			d.Reset(readerFunc(func(p []byte) (int, error) {
+				if i++; i > len(s.packet) {
+					return 0, io.EOF
+				}
+				if p[0] = s.packet[i-1]; i-1 == at {
+					return 1, errTemporary
+				}
+				return 1, nil
+			}))
+			failed := 0
+			for err := error(nil); err != io.EOF; {
+				if _, err = d.ReadToken(); err == errTemporary {
+					failed++
+				} else if err != io.EOF {
+					require.NoError(t, err)
+				}
+			}
+			require.Equal(t, 1, failed, "with byte %d", at)
+		}
+	})
+}
+
 // An error that PeekKind met is returned once, by the next call.
 func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 	for name, next := range map[string]func(d *Decoder) error{
