@@ -392,7 +392,7 @@ func (s *scanner) path() Path {
 		switch {
 		case s.accept(appendStep):
 			step.Op = End
-		case s.accept(everyStep), s.accept("[]"): // the second as in jq
+		case s.accept(everyStep), s.accept("[]"), s.accept(".*"): // the others as in jq and JSONPath
 			step.Op = All
 		case s.elements(&step):
 		case s.accept("["):
@@ -407,7 +407,7 @@ func (s *scanner) path() Path {
 			step.Index = s.index()
 		case s.accept("."):
 			step.Key = s.name()
-		case first && wire.NameLen(s.text) > 0:
+		case first && (wire.NameLen(s.text) > 0 || s.isQuote()):
 			step.Key = s.name()
 		case s.accept(Ellipsis):
 			p.Cut = true
@@ -489,12 +489,13 @@ func (s *scanner) isRoot() bool {
 	return rest == "." || strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ".=")
 }
 
-// name parses the name after a dot.
+// name parses the name after a dot, or a text in quotes, as in jq.
 func (s *scanner) name() Value {
+	if s.isQuote() {
+		return Value{Type: gdwire.TypeString, Text: s.quoted()}
+	}
 	n := wire.NameLen(s.text[s.pos:])
-	if after := *s; n == 0 && s.isNext("*") {
-		s.errorf("want a name; each value is %s", Operand(s.text[:max(s.pos-1, 0)]+"[*]"+s.text[s.pos+1:]))
-	} else if n == 0 {
+	if after := *s; n == 0 {
 		s.errorf(`want a name; an index is written %s[%s], and other keys ["…"]`, s.text[:max(s.pos-1, 0)], cmp.Or(after.digits(decimal), "0"))
 	}
 	return Value{Type: gdwire.TypeString, Text: s.take(n)}

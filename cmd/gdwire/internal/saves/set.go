@@ -4,7 +4,6 @@ package saves
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -136,11 +135,10 @@ func (e *editor) check(f *shell.Flags) (err error) {
 		}
 		return nil
 	}
-	if _, err := e.tree(nil); err != nil {
-		return cmp.Or(e.unquoted(), err)
-	}
+	e.join()
 	f.Operands = f.Operands[files:]
-	return nil
+	_, err = e.tree(nil)
+	return err
 }
 
 // firstFile returns the index of the first operand that is a file to edit: the last operand, or the first existing file, if it can
@@ -182,26 +180,28 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 	return nil
 }
 
-// unquoted returns an error for an edit split into operands by a shell: hp = 5, or hp 5.
-func (e *editor) unquoted() error {
-	for i, line := range e.lines {
-		if i == 0 || !e.hasLines() || isEdit(line) || isEdit(e.lines[i-1]) {
-			continue
-		}
-		all := []string{e.lines[i-1], "=", line}
-		switch op := strings.TrimLeft(line, "+-*/"); {
-		case op == "=":
-			all = e.lines[i-1 : min(i+2, len(e.lines))]
-		case strings.HasPrefix(op, "="):
-			all = e.lines[i-1 : i+1]
-		default:
-			if _, err := text.ParseValue(line); err != nil {
-				all[2] = string(text.AppendQuoted(nil, line))
+// join makes lines of edits that are several operands: hp = 5, hp +=5, or hp 5 if it is the only one.
+func (e *editor) join() {
+	if !e.hasLines() {
+		return
+	}
+	var lines []string
+	for rest := e.lines; len(rest) > 0; {
+		n := 1
+		if len(rest) > 1 && !isEdit(rest[0]) {
+			switch op := strings.TrimLeft(rest[1], "+-*/"); {
+			case op == "=":
+				n = min(3, len(rest))
+			case strings.HasPrefix(op, "="):
+				n = 2
 			}
 		}
-		return fmt.Errorf("an edit is one operand, in quotes: %s", text.Operand(strings.Join(all, " ")))
+		lines, rest = append(lines, strings.Join(rest[:n], " ")), rest[n:]
 	}
-	return nil
+	if len(lines) == 2 && !slices.ContainsFunc(lines, isEdit) {
+		lines = []string{strings.Join(lines, " = ")}
+	}
+	e.lines = lines
 }
 
 // isFile reports whether there is a file of this name, and no folder.
