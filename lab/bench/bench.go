@@ -48,6 +48,7 @@ var groups = slices.Concat(
 type group struct {
 	name    string
 	counted bool // by bench count
+	records int  // in a run, if figures are of one of them
 	// setup returns the contenders. The others are compared with the first.
 	setup func(s *stage) []contender
 }
@@ -68,6 +69,12 @@ type contender struct {
 // counted returns a group whose instructions are counted.
 func counted(name string, contenders func() []contender) group {
 	return group{name: name, counted: true, setup: func(*stage) []contender { return contenders() }}
+}
+
+// of returns g, whose runs process a number of records: what is published is of one.
+func (g group) of(records int) group {
+	g.records = records
+	return g
 }
 
 // peer returns a contender of another codec.

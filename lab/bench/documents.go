@@ -465,7 +465,7 @@ func groupsOf(suffix string, load func() *document) (all []group) {
 			return append(oursReading(doc.godot, "CopyValue", len(doc.godot), copier()), oursReading(doc.godot, "tokens", doc.tokens, readTokens)...)
 		}},
 	} {
-		all = append(all, group{g.name + suffix, g.name != "build", func(*stage) []contender { return g.contenders(load()) }})
+		all = append(all, group{name: g.name + suffix, counted: g.name != "build", setup: func(*stage) []contender { return g.contenders(load()) }})
 	}
 	return all
 }

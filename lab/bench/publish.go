@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	_ "embed" // the tables
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,35 +28,34 @@ import (
 // figuresFile contains what was published last.
 const figuresFile = "figures.json"
 
-// A page is a document with tables of figures, each the first after a heading.
-type page struct {
-	file   string
-	tables []table
-	run    string // the heading of the table about the run, or ""
+// A table of figures is the first after a heading of a document. It has a row for each job and a column for each codec, ours
+// first. The table without columns is about the run.
+type table struct {
+	File, Title  string
+	Head         string // of the first column
+	Columns      []string
+	Rows         [][]string // a job, a group, and its contender for each column, or ""
+	Instructions bool       // in place of times
+	Alone        bool       // without ratios to the first figure of a row
 }
 
-// pages are the documents with figures.
-var pages = []page{
-	{file: "../../README.md", tables: []table{{
-		title: "Speed", head: "reading structs, at commit COMMIT", columns: []string{"gdwire", "cbor", "json/v2"},
-		rows: []row{
-			rowOf("a saved game of 1 MB, with many numbers", "into structs", "variant", "cbor", "json v2"),
-			rowOf("a dialog of 1 MB, a tree of text", "into structs, dialog", "variant", "cbor", "json v2"),
-		},
-	}}},
-	{file: "README.md", tables: summary, run: "The run"},
-}
+//go:embed tables.json
+var tablesFile []byte
+
+// tables contains all tables of figures.
+var tables = func() (all []table) {
+	check(json.Unmarshal(tablesFile, &all))
+	return all
+}()
 
 // published returns the contenders in tables whose time is published, or whose instructions are.
 func published(instructions bool) times {
 	r := times{}
-	for _, p := range pages {
-		for _, t := range p.tables {
-			for _, row := range t.rows {
-				for _, name := range row.names {
-					if name != "" && t.instructions == instructions {
-						r.set(row.group, name, nil)
-					}
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			for _, name := range row[2:] {
+				if name != "" && t.Instructions == instructions {
+					r.set(row[1], name, nil)
 				}
 			}
 		}
@@ -65,42 +66,30 @@ func published(instructions bool) times {
 // files returns the contents of all files with figures, by their names.
 func (r *report) files() (map[string][]byte, error) {
 	all := map[string][]byte{figuresFile: r.encode()}
-	for _, p := range pages {
-		b, err := os.ReadFile(p.file)
-		text := string(b)
-		for _, t := range r.tables(&p) {
-			if err == nil {
-				text, err = replaceTable(text, t[0], t[1])
-			}
+	for _, t := range tables {
+		b, err := all[t.File], error(nil)
+		if b == nil {
+			b, err = os.ReadFile(t.File)
+		}
+		if err == nil {
+			b, err = replaceTable(b, t.Title, r.table(&t))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.file, err)
+			return nil, fmt.Errorf("%s: %w", t.File, err)
 		}
-		all[p.file] = []byte(text)
+		all[t.File] = b
 	}
 	return all, nil
 }
 
-// tables returns the headings of a page and the tables after them.
-func (r *report) tables(p *page) (all [][2]string) {
-	for _, t := range p.tables {
-		t.head = strings.ReplaceAll(t.head, "COMMIT", r.Commit)
-		all = append(all, [2]string{t.title, r.table(&t)})
-	}
-	if p.run != "" {
-		all = append(all, [2]string{p.run, r.run()})
-	}
-	return all
-}
-
 // replaceTable returns text with table in place of the first table after the heading title.
-func replaceTable(text, title, table string) (string, error) {
+func replaceTable(text []byte, title, table string) ([]byte, error) {
 	section := regexp.MustCompile(`(?m)^#+ ` + regexp.QuoteMeta(title) + `\n(?:[^#|\n].*\n|\n)*((?:\|.*\n)+)`)
-	found := section.FindAllStringSubmatchIndex(text, -1)
+	found := section.FindAllSubmatchIndex(text, -1)
 	if len(found) != 1 || table == "" {
-		return "", fmt.Errorf("%d sections %q with a table, and %d bytes of a new one", len(found), title, len(table))
+		return nil, fmt.Errorf("%d sections %q with a table, and %d bytes of a new one", len(found), title, len(table))
 	}
-	return text[:found[0][2]] + table + text[found[0][3]:], nil
+	return slices.Concat(text[:found[0][2]], []byte(table), text[found[0][3]:]), nil
 }
 
 // run returns the table that tells how the figures were measured.
@@ -144,187 +133,53 @@ func spread(percent []float64) string {
 	return fmt.Sprintf("%.1f %% in half of the figures, %.1f %% in nine of ten, %.0f %% at most", quantile(percent, 0.5), quantile(percent, 0.9), slices.Max(percent))
 }
 
-// A table contains a row for each job and a column for each codec, ours first.
-type table struct {
-	title        string // the heading above it
-	head         string // of the first column
-	columns      []string
-	rows         []row
-	instructions bool // in place of times
-	alone        bool // without ratios to the first cell of a row
-}
-
-// A row contains measurements of a group.
-type row struct {
-	job, group string
-	names      []string // the contender of each column, or ""
-	per        float64  // the measurements are divided by it, unless 0
-}
-
-// rowOf returns a row of measurements that are not divided.
-func rowOf(job, group string, names ...string) row { return row{job, group, names, 0} }
-
-// sizeRow returns a row of tokens read from packets of a size.
-func sizeRow(job, group string) row {
-	names := []string{"gdwire tokens, bytes", "msgp walk, bytes.Reader", "cbor Wellformed", "jsontext ReadToken", "cbor Unmarshal"}
-	if group == "64 bytes" {
-		names = names[:4]
-	}
-	return rowOf(job, group, names...)
-}
-
-// summary contains the tables of the README.
-var summary = []table{
-	{title: "Saved game", columns: documentColumns, rows: documentRows("")},
-	{title: "Dialog", columns: documentColumns, rows: documentRows(", dialog")},
-	{title: "Saved game as structs", columns: structColumns, rows: structRows("")},
-	{title: "Dialog as structs", columns: structColumns, rows: structRows(", dialog")},
-	{
-		title:   "Packets",
-		columns: []string{"gdwire", "msgp", "cbor, checked", "jsontext", "cbor, into any"},
-		rows: []row{
-			sizeRow("64 bytes", "64 bytes"), sizeRow("345 bytes", sizeName(1)), sizeRow("4 KB", sizeName(12)), sizeRow("64 KB", sizeName(190)), sizeRow("4 MB", sizeName(12000)),
-		},
-	},
-	{
-		title:   "Bulk data",
-		columns: []string{"gdwire", "copying"},
-		rows: []row{
-			rowOf("64 MiB of float32 in", "ReadPacked, 64 MiB", "gdwire float32", "io.ReadFull"),
-			rowOf("64 MiB of float32 out", "WritePacked, 64 MiB", "gdwire float32", "Write"),
-			rowOf("1 GiB from file to file", "1 GiB from file to file", "gdwire CopyValue", "io.CopyBuffer"),
-		},
-	},
-	{title: "Instructions of structs", columns: structColumns, rows: append(instructionRows("saved game", ""), instructionRows("dialog", ", dialog")...), instructions: true},
-	{title: "Instructions of texts", columns: textColumns(), rows: textRows(), instructions: true, alone: true},
-	{
-		title:   "Instructions of small records and maps",
-		columns: []string{"variant", "cbor", "cbor, sorted", "msgpack", "json v2"},
-		rows: []row{
-			{"a struct by UnmarshalDecode", "small records in", []string{"UnmarshalDecode", "cbor.UnmarshalFirst"}, recordCount},
-			{"a struct by Elements", "small records in", []string{"Elements", "cbor.UnmarshalFirst"}, recordCount},
-			{"a struct by Marshal, by value", "small records out", []string{
-				"variant.Marshal, by value", "cbor.Marshal, by value", "", "msgpack.Marshal, by value", "json v2, by value",
-			}, recordCount},
-			rowOf("a tree of maps with 12 values, written", "maps and trees out",
-				"variant.Marshal, tree", "cbor.Marshal, tree", "cbor, sorted, tree", "msgpack.Marshal, tree", "json v2, tree"),
-			rowOf("a tree of maps with 12 values, into any", "maps and trees in",
-				"variant, tree into any", "cbor, tree into any", "", "msgpack, tree into any", "json v2, tree into any"),
-		},
-		instructions: true,
-	},
-}
-
-var documentColumns = []string{"gdwire", "msgp", "cbor", "msgpack", "jsontext", "gob"}
-
-// documentRows returns the rows of the groups of groupsOf.
-func documentRows(suffix string) []row {
-	tokens, skip, build, encode := "tokens"+suffix, "skip"+suffix, "build"+suffix, "encode"+suffix
-	return []row{
-		rowOf("read token by token", tokens, "gdwire tokens, bytes", "msgp walk, bytes.Reader", "", "", "jsontext ReadToken"),
-		rowOf("the same from a Reader", tokens, "gdwire tokens, Reader", "msgp walk, Reader"),
-		rowOf("the same, msgp by its functions for bytes", tokens, "gdwire tokens, bytes", "msgp walk, ReadXxxBytes"),
-		rowOf("the same, each value taken", tokens, "gdwire tokens, values taken, bytes", "msgp walk, bytes.Reader"),
-		rowOf("check and skip", skip, "gdwire SkipValue, bytes", "msgp Skip, Reader", "cbor Wellformed"),
-		rowOf("read into any (gdwire: take each value)", build,
-			"gdwire tokens, values taken, bytes", "msgp ReadIntf", "cbor Unmarshal", "msgpack DecodeInterface", "", "gob Decode"),
-		rowOf("write", encode, "gdwire", "msgp", "cbor Marshal", "msgpack Encode", "jsontext WriteToken", "gob Encode"),
-		rowOf("read and write again", "copy"+suffix, "gdwire CopyValue, bytes"),
-	}
-}
-
-var structColumns = []string{"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf", "msgp"}
-
-// structRows returns the rows of the groups of structGroups. vtprotobuf and msgp are generated code.
-func structRows(suffix string) []row {
-	return []row{
-		rowOf("into new structs", "into structs"+suffix,
-			"variant", "cbor", "msgpack", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
-		rowOf("into structs whose memory is kept", "into structs, kept"+suffix,
-			"variant", "cbor", "msgpack", "json v2", "json v1", "", "msgp, generated"),
-		rowOf("from structs to bytes", "from structs"+suffix,
-			"variant.Marshal", "cbor.Marshal", "msgpack.Marshal", "json v2", "json v1", "vtprotobuf, generated", "msgp, generated"),
-		rowOf("into any", "into any"+suffix, "variant", "cbor", "msgpack", "json v2", "json v1"),
-	}
-}
-
-// instructionRows returns the rows of structRows, and one for an Encoder, with jobs that name the document.
-func instructionRows(document, suffix string) (rows []row) {
-	for _, r := range structRows(suffix) {
-		rows = append(rows, rowOf(document+", "+r.job, r.group, r.names...))
-		if r.job == "from structs to bytes" {
-			rows = append(rows, rowOf(document+", the same to an Encoder", r.group, append([]string{"variant.MarshalEncode"}, r.names[1:]...)...))
-		}
-	}
-	return rows
-}
-
-func textColumns() (names []string) {
-	for _, length := range textLengths {
-		names = append(names, length.name)
-	}
-	return names
-}
-
-// textRows returns a row for each call and script, and of cbor's strings.
-func textRows() (rows []row) {
-	for _, way := range []struct{ job, group, codec string }{
-		{"ReadText", "texts, ReadText", "gdwire"},
-		{"ReadString", "texts, ReadString", "gdwire"},
-		{"cbor.Unmarshal into strings", "texts, ReadString", "cbor"},
-		{"SkipValue", "texts, SkipValue", "gdwire"},
-		{"WriteString", "texts, WriteString", "gdwire"},
-	} {
-		for _, script := range scripts {
-			if way.codec == "cbor" && script.packed {
-				continue // it has one way to write strings
-			}
-			r := row{job: way.job + ", " + script.name, group: way.group, per: textCount}
-			for _, length := range textLengths {
-				r.names = append(r.names, way.codec+", "+length.name+", "+script.name)
-			}
-			rows = append(rows, r)
-		}
-	}
-	return rows
-}
-
-// table returns a table as Markdown, without the rows whose first cell was not measured, or "" if
+// table returns a table as Markdown, without the rows whose first figure was not measured, or "" if
 // none was.
 func (r *report) table(t *table) string {
+	if t.Columns == nil {
+		return r.run()
+	}
 	unit, measured := duration, func(group, name string) []float64 { return r.Times[group][name] }
-	if t.instructions {
+	if t.Instructions {
 		unit, measured = instructions, func(group, name string) []float64 {
 			return slices.DeleteFunc([]float64{r.Instructions[group][name]}, func(n float64) bool { return n == 0 })
 		}
 	}
 	var rows strings.Builder
-	for _, row := range t.rows {
-		ours := measured(row.group, row.names[0])
+	for _, row := range t.Rows {
+		job, group, names := row[0], row[1], row[2:]
+		ours := measured(group, names[0])
 		if len(ours) == 0 {
 			continue
 		}
-		texts := make([]string, len(t.columns))
-		for i, name := range row.names {
-			of := measured(row.group, name)
+		texts := make([]string, len(t.Columns))
+		for i, name := range names {
+			of := measured(group, name)
 			if len(of) == 0 {
 				continue
 			}
-			texts[i] = unit(median(of) / max(1, row.per))
+			texts[i] = unit(median(of) / records(group))
 			switch {
-			case t.alone:
+			case t.Alone:
 			case i == 0:
 				texts[i] = "**" + texts[i] + "**"
 			default:
 				texts[i] += fmt.Sprintf(" (× %.2g)", ratio(of, ours))
 			}
 		}
-		fmt.Fprintf(&rows, "| %s | %s |\n", row.job, strings.Join(texts, " | "))
+		fmt.Fprintf(&rows, "| %s | %s |\n", job, strings.Join(texts, " | "))
 	}
 	if rows.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", t.head, strings.Join(t.columns, " | "), strings.Repeat("|--:", len(t.columns)), rows.String())
+	head := strings.ReplaceAll(t.Head, "COMMIT", r.Commit)
+	return fmt.Sprintf("| %s | %s |\n|---%s|\n%s", head, strings.Join(t.Columns, " | "), strings.Repeat("|--:", len(t.Columns)), rows.String())
+}
+
+// records returns how many records a run of a group processes: figures are of one.
+func records(of string) float64 {
+	i := slices.IndexFunc(groups, func(g group) bool { return g.name == of })
+	return float64(max(1, groups[i].records))
 }
 
 // publish measures what the documents show and writes figuresFile and the tables.

@@ -105,7 +105,7 @@ func textGroup(call string, of func(t *texts) []contender) group {
 			}
 		}
 		return all
-	})
+	}).of(textCount)
 }
 
 // newTexts returns texts of random lengths. They have whole characters and are therefore up to two
@@ -187,12 +187,10 @@ func items() [][]byte {
 // itemCounts are the numbers of items in larger packets, of 345 bytes to 4 MB.
 var itemCounts = []int{1, 12, 190, 12000}
 
-func sizeName(items int) string { return fmt.Sprintf("size %d × 345 B", items) }
-
 // sizeGroups measure packets of different sizes.
 func sizeGroups() (all []group) {
 	for _, n := range itemCounts {
-		all = append(all, group{name: sizeName(n), setup: func(*stage) []contender {
+		all = append(all, group{name: fmt.Sprintf("size %d × 345 B", n), setup: func(*stage) []contender {
 			items := items()
 			doc := translate(bytesOf(func(e *gdwire.Encoder) {
 				check(e.BeginArray(n))

@@ -244,8 +244,8 @@ var sortedCBOR = codec{call: "cbor, sorted", marshal: must(cbor.EncOptions{Sort:
 
 // recordGroups measure calls of package variant for each record.
 var recordGroups = []group{
-	counted("small records in", smallRecordsIn),
-	counted("small records out", smallRecordsOut),
+	counted("small records in", smallRecordsIn).of(recordCount),
+	counted("small records out", smallRecordsOut).of(recordCount),
 	counted("records beside blocks", recordsBesideBlocks),
 }
 
