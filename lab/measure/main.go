@@ -13,6 +13,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed" // the programs
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -104,102 +106,55 @@ func (e *engine) check() {
 // atOnce is how many programs are measured at once.
 const atOnce = 8
 
-// A program is a line of spec/results.md.
+// A program is a line of spec/results.md for each of its formats.
 type program struct {
-	name, version string
-	formats       []gdwire.Format
-	npm           string   // the package that it needs
-	encoder       bool     // it writes
-	command       []string // without the format, which replaces FORMAT
+	Name, Version string
+	Ask           []string // a command whose output follows Version
+	Formats       []gdwire.Format
+	NPM           string // the package that it needs
+	Writes        bool
+	Command       []string // with $FORMAT, and the directories $SPEC and $GDWIRE_OTHERS, which has the checkouts of sources of GitHub
 }
 
-// others are sources of GitHub, whose checkouts are in the directory of the environment variable
-// GDWIRE_OTHERS, by owner+name.
-var others = []struct {
-	name, folder string
-	formats      []gdwire.Format
-}{
-	{"PlayGodot", "Randroids-Dojo+PlayGodot", []gdwire.Format{gdwire.Godot4}},
-	{"auto-godot", "Wundrfull+auto-godot", []gdwire.Format{gdwire.Godot4}},
-	{"gdtype-python", "anetczuk+gdtype-python", []gdwire.Format{gdwire.Godot4, gdwire.Godot3}},
-}
+//go:embed programs.json
+var programsFile []byte
 
-// programs returns all lines. The current directory is root.
-func programs(root string) ([]program, error) {
-	spec := func(name string) string { return filepath.Join(root, "spec", name) }
-	python, node := versionBy("python3", "--version"), versionBy("node", "--version")
-	all := []program{
-		{name: "[reader.py](reader.py), reading", version: "this commit, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("reader.py"), "FORMAT"}},
-		{name: "[reader.mjs](reader.mjs), reading", version: "this commit, Node.js " + node, formats: gdwire.Formats(), command: []string{"node", spec("reader.mjs"), "FORMAT"}},
-		{name: "[alone.py](others/alone.py), reading", version: "its first run, " + python, formats: gdwire.Formats(), command: []string{"python3", spec("others/alone.py"), "FORMAT"}},
+// programs returns all programs, with the engines before those of others. The current directory is the root of the repository.
+func programs() (all []program) {
+	checked.Check(json.Unmarshal(programsFile, &all))
+	checked.Check(os.Setenv("SPEC", filepath.Join(checked.Must(os.Getwd()), "spec")))
+	if os.Getenv("GDWIRE_OTHERS") == "" {
+		checked.Check(errors.New("the environment variable GDWIRE_OTHERS is not set"))
 	}
-	for _, e := range engines {
-		all = append(all, program{name: "Godot, reading", version: e.version, formats: []gdwire.Format{e.format}, command: e.command})
-	}
-	for _, p := range []program{
-		{name: "@gd-com/utils", version: "5.0.0", formats: []gdwire.Format{gdwire.Godot4, gdwire.Manual4}},
-		{name: "@gd-com/utils", version: "3.0.0", formats: []gdwire.Format{gdwire.Godot3}},
-		{name: "godot-binary-serialization", version: "0.1.6", formats: []gdwire.Format{gdwire.Godot3}},
-	} {
-		name := p.name
-		p.npm = name + "@" + p.version
-		p.name, p.command = name+", reading", []string{"node", spec("others/npm.mjs"), "FORMAT", name}
-		all = append(all, p)
-		p.name, p.command, p.encoder = name+", writing", []string{"node", spec("others/npm-write.mjs"), name}, true
-		all = append(all, p)
-	}
-	folder := os.Getenv("GDWIRE_OTHERS")
-	if folder == "" {
-		return nil, errors.New("the environment variable GDWIRE_OTHERS is not set")
-	}
-	for _, o := range others {
-		source := filepath.Join(folder, o.folder)
-		commit, err := exec.Command("git", "-C", source, "log", "-1", "--format=%h of %cs").Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", source, err)
+	for i := range all {
+		p := &all[i]
+		if ask := expanded(p.Ask, ""); ask != nil {
+			text, err := exec.Command(ask[0], ask[1:]...).Output()
+			if err != nil {
+				checked.Check(fmt.Errorf("%s: %w", p.Name, err))
+			}
+			p.Version += string(bytes.TrimSpace(text))
 		}
-		link := "https://github.com/" + strings.ReplaceAll(o.folder, "+", "/")
-		all = append(all, program{name: "[" + o.name + "](" + link + "), reading", version: strings.TrimSpace(string(commit)), formats: o.formats,
-			command: []string{"python3", spec("others/packages.py"), "FORMAT", o.name, source}})
 	}
-	return all, nil
+	const readers = 3
+	for i, e := range engines {
+		all = slices.Insert(all, readers+i, program{Name: "Godot, reading", Version: e.version, Formats: []gdwire.Format{e.format}, Command: e.command})
+	}
+	return all
 }
 
-// versionBy returns the first line that a program prints, or the error.
-func versionBy(name string, args ...string) string {
-	text, err := exec.Command(name, args...).Output()
-	if err != nil {
-		return err.Error()
+// expanded returns arguments with the values of variables.
+func expanded(args []string, format string) (all []string) {
+	for _, arg := range args {
+		all = append(all, os.Expand(arg, func(name string) string {
+			if name == "FORMAT" {
+				return format
+			}
+			return os.Getenv(name)
+		}))
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	return line
+	return all
 }
-
-const resultsHead = `<!-- SPDX-License-Identifier: MIT-0 -->
-
-# Results
-
-What [conform](conform) counts, as right answers / lines: *valid* lines have a value, *invalid* ones must be refused, or for
-writers are values that must be refused. The levels are those of section 18 of SPEC.md. Vectors on which engines differ are not counted.
-` + "`go -C lab run ./measure results`" + ` ran all of this and wrote this page, on %s.
-
-`
-
-const resultsNotes = `
-The first two readers were written with the vectors at hand: they say that the suite and SPEC.md agree. gdwire's own tests read and write all vectors. alone.py was written by somebody who had SPEC.md and no vectors.
-When it first ran, it read one vector otherwise, an object without a class, as nil; SPEC.md and the suite allow that since.
-A vector added later, an event of Godot 2 of a length that is refused, shows a fault of it.
-
-Engines run [godot3.gd](others/godot3.gd) and [godot4.gd](others/godot4.gd), which ask the engine for each packet and print its value by its own methods. They are asked for the short vectors.
-They wrote most of them, and fail where a value is of another build: components of 64 bits are narrowed in single precision, a serialized object is refused if the engine lacks its class, and gets
-the properties of the engine's own class. 3.2.3 reads an empty absolute path as one that is not absolute, and has no limit of levels. Where the vectors come from other engines or from rules, the answers here confirm them.
-
-Packages of npm run [npm.mjs](others/npm.mjs) and [npm-write.mjs](others/npm-write.mjs), those in Python [packages.py](others/packages.py). These say what they do in favor of values, which are plain values without the
-type that a packet told. @gd-com/utils 5.0.0 has the table of types of manual4, so it is measured in both formats. godot-binary-serialization leaves memory content in the padding of text, so its score in writing varies.
-Sources of others were run where they were fetched, and nothing of them is here.
-
-## What each misses
-`
 
 // A report is what conform prints of a program in a format.
 type report struct {
@@ -213,7 +168,7 @@ type report struct {
 
 var levels = []string{"core", "typed containers", "objects", "odd input"}
 
-// results runs all programs and writes spec/results.md.
+// results runs all programs and replaces what spec/results.md says about them: the day, the table and what each misses.
 func results() {
 	dir := checked.Must(os.MkdirTemp("", "measure"))
 	defer func() { _ = os.RemoveAll(dir) }()
@@ -224,26 +179,36 @@ func results() {
 	for i := range engines {
 		engines[i].check()
 	}
-	all := checked.Must(programs(checked.Must(os.Getwd())))
-	var page, faults strings.Builder
-	fmt.Fprintf(&page, resultsHead, time.Now().UTC().Format(time.DateOnly))
-	page.WriteString("| program | version | format | valid | invalid | core | typed containers | objects | odd input |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, r := range measureAll(all, conform, dir) {
+	var rows, faults strings.Builder
+	for _, r := range measureAll(programs(), conform, dir) {
 		if r.err != nil {
-			checked.Check(fmt.Errorf("%s %s: %w", r.name, r.version, r.err))
+			checked.Check(fmt.Errorf("%s %s: %w", r.Name, r.Version, r.err))
 		}
-		page.WriteString(r.row())
+		rows.WriteString(r.row())
 		if len(r.Faults) > 0 {
-			fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", r.name, r.version, r.format, r.missed())
+			fmt.Fprintf(&faults, "\n%s %s, %v:\n\n%s", r.Name, r.Version, r.format, r.missed())
 		}
 	}
-	checked.Check(os.WriteFile("spec/results.md", []byte(page.String()+resultsNotes+faults.String()), 0o644))
+	page := checked.Must(os.ReadFile("spec/results.md"))
+	checked.Check(os.WriteFile("spec/results.md", replaced(page, time.Now().UTC().Format(time.DateOnly), rows.String(), faults.String()), 0o644))
+}
+
+// replaced returns a page with another day, other rows of its table and another last section.
+func replaced(page []byte, day, rows, faults string) []byte {
+	for pattern, text := range map[string]string{
+		`, on \d{4}-\d\d-\d\d\.\n`:        ", on " + day + ".\n",
+		`(?m)(^\|---.*\n)(?:^\|.*\n)+`:    "${1}" + strings.ReplaceAll(rows, "$", "$$"),
+		`(?s)(\n## What each misses\n).*`: "${1}" + strings.ReplaceAll(faults, "$", "$$"),
+	} {
+		page = regexp.MustCompile(pattern).ReplaceAll(page, []byte(text))
+	}
+	return page
 }
 
 // measureAll measures programs in all their formats, several at once.
 func measureAll(all []program, conform, dir string) (reports []report) {
 	for i := range all {
-		for _, f := range all[i].formats {
+		for _, f := range all[i].Formats {
 			reports = append(reports, report{program: &all[i], format: f})
 		}
 	}
@@ -254,7 +219,7 @@ func measureAll(all []program, conform, dir string) (reports []report) {
 		places <- struct{}{}
 		running.Go(func() {
 			r.err = r.measure(conform, dir)
-			fmt.Fprintf(os.Stderr, "%s, %v: %d faults\n", r.name, r.format, len(r.Faults))
+			fmt.Fprintf(os.Stderr, "%s, %v: %d faults\n", r.Name, r.format, len(r.Faults))
 			<-places
 		})
 	}
@@ -268,7 +233,7 @@ func (r *report) row() string {
 	for _, l := range r.Levels {
 		cells[slices.Index(levels, l.Level)] = strings.Trim(fmt.Sprintf("%v %v", l.Valid, l.Invalid), " -")
 	}
-	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", r.name, r.version, r.format, all.Valid, all.Invalid, strings.Join(cells, " | "))
+	return fmt.Sprintf("| %s | %s | %v | %v | %v | %s |\n", r.Name, r.Version, r.format, all.Valid, all.Invalid, strings.Join(cells, " | "))
 }
 
 // missed lists the vectors with wrong answers by their kinds.
@@ -290,41 +255,33 @@ func (r *report) missed() string {
 
 // install installs the package that p needs in a directory of dir, and returns its name.
 func (p *program) install(dir string, f gdwire.Format) (string, error) {
-	if p.npm == "" {
-		return "", nil
-	}
 	dir, err := os.MkdirTemp(dir, f.String())
 	if err != nil {
 		return "", err
 	}
-	c := exec.Command("npm", "install", "--silent", "--ignore-scripts", "--prefix", dir, p.npm)
+	c := exec.Command("npm", "install", "--silent", "--ignore-scripts", "--prefix", dir, p.NPM)
 	if text, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm install %s: %w\n%s", p.npm, err, text)
+		return "", fmt.Errorf("npm install %s: %w\n%s", p.NPM, err, text)
 	}
 	return dir, nil
 }
 
 // measure sets what conform reports.
-func (r *report) measure(conform, dir string) error {
-	p, f := r.program, r.format
-	dir, err := p.install(dir, f)
-	if err != nil {
-		return err
-	}
-	args := []string{"-json", "-timeout", "20s", "-format", f.String()}
-	if p.encoder {
+func (r *report) measure(conform, dir string) (err error) {
+	args := []string{"-json", "-timeout", "20s", "-format", r.format.String()}
+	if r.Writes {
 		args = append(args, "-encoder")
 	}
-	if strings.HasPrefix(p.name, "Godot,") { // scripts take minutes for long values, and answer all lines at the end
+	if strings.HasPrefix(r.Name, "Godot,") { // scripts take minutes for long values, and answer all lines at the end
 		args = append(args, "-skip", "l*", "-timeout", "10m")
 	}
-	args = append(args, "--")
-	for _, arg := range p.command {
-		args = append(args, strings.ReplaceAll(arg, "FORMAT", f.String()))
-	}
-	c := exec.Command(conform, args...)
+	c := exec.Command(conform, append(append(args, "--"), expanded(r.Command, r.format.String())...)...)
 	c.Env = append(os.Environ(), "LIMIT=600")
-	c.Dir = dir
+	if r.NPM != "" {
+		if c.Dir, err = r.install(dir, r.format); err != nil {
+			return err
+		}
+	}
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	text, err := c.Output()
