@@ -104,7 +104,7 @@ func TestFromJSONMemory(t *testing.T) {
 	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
-	most := testenv.Cases(1<<20, 8<<20)
+	most := testenv.Cases(1<<19, 8<<20)
 	for _, c := range []struct {
 		name, head, element, tail string
 		o                         gdjson.Options

@@ -155,7 +155,7 @@ func TestSetTypes(t *testing.T) {
 		original, content := f.content, contentOf(t, f)
 		for _, old := range known {
 			for _, now := range known {
-				if !testenv.Full() && (!isPlain && m.IntN(40) > 0 || m.IntN(8) > 0) {
+				if !testenv.Full() && (!isPlain && m.IntN(40) > 0 || m.IntN(10) > 0) {
 					continue
 				}
 				path := fmt.Sprint("t", old)

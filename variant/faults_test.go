@@ -364,7 +364,7 @@ func TestDepthAfterSiblings(t *testing.T) {
 		simple{}, row{}, ptr(ptr(1)), &Object{Class: "A", Properties: []Property{{"a", 1}}}, Raw{}, level(1),
 	} {
 		t.Run(fmt.Sprintf("%T", sibling), func(t *testing.T) {
-			const n = 4 * maxDepth
+			const n = 2 * maxDepth
 			require.ErrorIs(t, errOf(Marshal(append(slices.Repeat([]any{sibling}, n), nested), unlimited)), gdwire.ErrLimit)
 
 			b := binary.LittleEndian.AppendUint32(nil, uint32(headerOf(gdwire.TypeArray)))

@@ -175,7 +175,7 @@ func TestStringParses(t *testing.T) {
 	payload := []byte{1, 0, 0, 0, 0, 0, 0xf8, 0x7f} // of math.NaN, which is not that of nan
 	e := gdwire.NewEncoder(nil, nil)
 	defer e.Close()
-	for range 10_000 {
+	for range testenv.Cases(3_000, 30_000) {
 		b := encoded(t, randomTree(random, gdwire.Godot4, 5), fuzzOptions(gdwire.Godot4))
 		v := readAs(t, b, fuzzOptions(gdwire.Godot4))
 		if bytes.Contains(b, payload) {

@@ -211,7 +211,7 @@ func TestPeakMemory(t *testing.T) {
 		t.Run(typ.String(), func(t *testing.T) {
 			for _, name := range names {
 				packet := packets[name]
-				if !testenv.Full() && random.IntN(48) > 0 {
+				if !testenv.Full() && random.IntN(96) > 0 {
 					continue
 				}
 				var err error

@@ -240,15 +240,14 @@ func TestFailures(t *testing.T) {
 func TestSkipConform(t *testing.T) {
 	c := &config{format: gdwire.Godot4}
 	all := testenv.Must(exercisesOf(c))(t)
-	for _, name := range []string{"T7", "g4-0048", "Projection"} {
-		c.skip = []string{name}
-		kept, skipped := testenv.Must2(without(all, c))(t)
-		require.NotZero(t, skipped)
-		require.Len(t, kept, len(all)-skipped)
-		for _, e := range kept {
-			require.NotEqual(t, name, e.ID)
-			require.NotContains(t, e.Rules, name)
-			require.NotContains(t, e.types(), name)
+	c.skip = []string{"T7", "g4-0048", "Projection"}
+	kept, skipped := testenv.Must2(without(all, c))(t)
+	require.GreaterOrEqual(t, skipped, len(c.skip))
+	require.Len(t, kept, len(all)-skipped)
+	for _, e := range kept {
+		names := append(append([]string{e.ID}, e.Rules...), e.types()...)
+		for _, name := range c.skip {
+			require.NotContains(t, names, name)
 		}
 	}
 }

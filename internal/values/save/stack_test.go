@@ -444,7 +444,7 @@ func TestDamageBehindHeaders(t *testing.T) {
 	}))(t)
 	u32 := func(n int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
 	u64 := func(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
-	n, step := len(value), 41
+	n, step := len(value), 83
 	if testenv.Full() {
 		step = 7
 	}
