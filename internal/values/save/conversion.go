@@ -63,18 +63,33 @@ func (l *converted) content() *Bytes { return l.inside }
 
 func (l *converted) write(w io.Writer, fill func(io.Writer) error) error { return fill(w) }
 
-// converted finds a conversion that hides values.
+// converted finds a conversion that hides values: of a file that is damaged otherwise, or of values alone that are explained
+// worse as they are, as after a length that became a header.
 func (s *search) converted(p *place) (*found, error) {
 	v := p.best.Values
-	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign || v.fits() && p.best.Err == nil {
+	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign {
 		return nil, nil
 	}
-	return s.undone(p, v.Head, v.Whole, p.best.bits), nil
+	isDamaged := !v.fits() || p.best.Err != nil
+	f := s.undone(p)
+	if f != nil {
+		f.bits = p.best.bits + nearTie + 1
+		f.accepts = func(inner *Stack) bool {
+			isBetter := len(inner.layers) == 0 && inner.Values.Sure() && inner.bits > p.best.bits+headerBits
+			return (isDamaged && inner.Values.fits() || isBetter) && inner.check(inner.Reading) == nil
+		}
+	}
+	return f, nil
 }
 
-// undone returns the layer of a conversion, or nil. The head is the start of the bytes, or all.
-func (s *search) undone(p *place, head []byte, whole bool, bits float64) *found {
-	for !whole && len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
+// undone returns the layer of a conversion, or nil.
+func (s *search) undone(p *place) *found {
+	const enough = 4 << 10
+	if p.Live() {
+		return nil
+	}
+	head := p.peek(enough)
+	for len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
 		head = head[:len(head)-1]
 	}
 	for _, c := range conversions {
@@ -87,10 +102,7 @@ func (s *search) undone(p *place, head []byte, whole bool, bits float64) *found 
 			for at < len(undone) && all[at] == undone[at] {
 				at++
 			}
-			l := &converted{memory(undone, &ConversionError{at, c.what})}
-			return &found{layer: l, bits: bits + nearTie + 1, all: true, accepts: func(inner *Stack) bool {
-				return inner.Values.fits() && inner.check(inner.Reading) == nil
-			}}
+			return &found{layer: &converted{memory(undone, &ConversionError{at, c.what})}, all: true}
 		}
 	}
 	return nil
@@ -98,14 +110,14 @@ func (s *search) undone(p *place, head []byte, whole bool, bits float64) *found 
 
 // restored returns the values of a container that was converted, or nil.
 func (s *search) restored(p *place) *found {
-	const head = 4 << 10
-	if p.depth > 0 || p.Live() {
+	if p.depth > 0 {
 		return nil
 	}
-	f := s.undone(p, p.peek(head), false, 0)
+	f := s.undone(p)
 	if f == nil {
 		return nil
 	}
+	f.accepts = func(inner *Stack) bool { return inner.Values.fits() && inner.check(inner.Reading) == nil }
 	st, err := s.inside(p, f)
 	if st == nil || err != nil {
 		return nil
@@ -114,6 +126,6 @@ func (s *search) restored(p *place) *found {
 	if b.Err = f.content().Err; b.at == nil {
 		b.open = func() io.Reader { return io.MultiReader(inner.Reader(), checked.Failed{Err: b.Err}) }
 	}
-	st.Bytes = &b // the container ends before the error
-	return &found{values: st, settled: true}
+	st.Bytes, st.settled = &b, true // the container ends before the error
+	return &found{values: st}
 }

@@ -547,6 +547,12 @@ func TestConvertedStart(t *testing.T) {
 func TestConversions(t *testing.T) {
 	value := must(variant.Marshal(map[string]any{"name": "Löve\nlace", "gold": 10, "hp": 200, "list": []any{10, 13, 266}}))(t)
 	framed := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value)
+	ten := map[string]any{}
+	for i := range 10 {
+		ten[fmt.Sprint("key_", i)] = i
+	}
+	keys := gdwiretest.Encode(t, ten)
+	keys = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(keys))), keys)
 	sum := md5.Sum(framed)
 	returns := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")) }
 	encoded := func(b []byte) (all []byte) {
@@ -564,7 +570,9 @@ func TestConversions(t *testing.T) {
 		{"a value", value, returns, 24},
 		{"packets", slices.Concat(framed, framed), returns, 28},
 		{"a header with a checksum", slices.Concat([]byte("SAVE"), sum[:], framed), returns, 48},
+		{"records of keys, after their number", keys, returns, 8},
 		{"in UTF-8", value, encoded, 44},
+		{"a length in UTF-8, a header", keys, encoded, 0},
 		{"packets in UTF-8", slices.Concat(framed, framed), encoded, 48},
 		{"compressed, in UTF-8", []byte(zstd(t, string(value))), encoded, 21},
 	} {
