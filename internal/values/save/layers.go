@@ -381,9 +381,12 @@ func (s *search) around(p *place) (*found, error) {
 	if all == nil {
 		return nil, nil
 	}
-	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.askKey()}
+	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.askKey(), Shared: s.budget}
 	if s.Known.Format {
 		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
+	}
+	if !p.perhaps { // a guess counts no bytes
+		s.budget.Add(len(all))
 	}
 	e := explain.Find(all, eo)
 	if v.ended = eo.Locked; eo.Ended != nil {

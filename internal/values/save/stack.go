@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
 
@@ -81,8 +82,9 @@ type OpenOptions struct {
 // A search is one call of Open.
 type search struct {
 	OpenOptions
-	name string
-	key  *fileaccess.Key // once asked for
+	name   string
+	key    *fileaccess.Key // once asked for
+	budget *explain.Budget // of all layers
 }
 
 // A place is the bytes at a depth of the search.
@@ -102,7 +104,7 @@ type place struct {
 // the name of the input, and the key is asked for once. Open reads no more of a pipe than needed to recognize it. It holds
 // up to MaxHeld bytes of a file or a container, but not of a pipe or of plain memory.
 func (in *Input) Open(o *OpenOptions) (*Stack, error) {
-	s := &search{OpenOptions: *o, name: in.Name}
+	s := &search{OpenOptions: *o, name: in.Name, budget: new(explain.Budget)}
 	if s.Reading == nil {
 		s.Reading = func(int64) (r Reading) { return r }
 	}

@@ -295,6 +295,10 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 	if f.depth >= maxDepth || len(content) < 4 {
 		return
 	}
+	if first := &f.b[0]; c.at >= f.counted[first] { // once, whatever streams overlap; a small file of much content is searched, too
+		f.counted[first] = c.to
+		f.contents += int64(len(content))
+	}
 	if s.Inner = f.inner(content); s.Inner == nil {
 		return
 	}
@@ -306,7 +310,6 @@ func (f *finder) content(c body, s *Stream, content []byte, saving float64) {
 
 // inner explains a content: quickly if it is one value. If values are most of it, it is in no other format.
 func (f *finder) inner(content []byte) *Parse {
-	f.addContent(len(content)) // or a small file of much content would not be searched
 	w := f.reader.value(content)
 	isWhole := w.size == len(content) && !w.cut
 	switch {
@@ -525,7 +528,7 @@ func (f *finder) unpackFastLZ(b []byte) (content []byte, operations []operation,
 	const head, step = 1 << 6, 8  // bytes
 	const start, perByte = 300, 6 // instructions
 	for most, more := head, true; more; most *= step {
-		content, operations = fastlz(b, min(most, int(f.left/perByte)+1))
+		content, operations = fastlz(b, min(most, int(f.left()/perByte)+1))
 		if !f.take(start + perByte*len(content)) {
 			return nil, nil, nil
 		}

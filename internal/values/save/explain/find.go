@@ -19,6 +19,7 @@ type Options struct {
 	AskKey       func(fileaccess.Info) (*fileaccess.Key, error) // for the key of an encrypted file, or nil
 	Locked       error                                          // set by Find: an encrypted file that cannot be read
 	Ended        *BoundError                                    // set by Find, if a bound ended the search
+	Shared       *Budget                                        // for all calls of Find, or nil for one of the size of the input
 
 	general bool // in tests: records are not read by their pattern, and there is no bound
 	array   bool // the bytes are those of an array, and not of a file, whose compression is known before
@@ -36,7 +37,7 @@ func Find(b []byte, o *Options) *Parse {
 		p.dropCut(&s.Options)
 		p.correct()
 		if right, err := p.corrected(); err != nil { // sums are of the right length, perhaps
-			if q := newSearch(o, len(right)).find(right, s.Formats, 0); q != nil && !q.IsDamaged() && len(q.Values()) == 1 {
+			if q := (&search{Options: s.Options, unpacker: newUnpacker(s.Budget)}).find(right, s.Formats, 0); q != nil && !q.IsDamaged() && len(q.Values()) == 1 {
 				q.Rivals, q.Err, p = nil, err, q
 			}
 		}
@@ -45,10 +46,13 @@ func Find(b []byte, o *Options) *Parse {
 }
 
 func newSearch(o *Options, size int) *search {
-	s := &search{unpacker: newUnpacker(newBudget(size))}
+	s := &search{unpacker: newUnpacker(&Budget{input: int64(size)})}
 	if o != nil {
-		if s.Options = *o; o.general {
-			s.left = math.MaxInt64 / 2
+		if s.Options = *o; o.Shared != nil {
+			s.Budget = o.Shared
+		}
+		if o.general {
+			s.used = math.MinInt64 / 2
 		}
 		s.ask = o.AskKey
 	}
@@ -59,7 +63,7 @@ func newSearch(o *Options, size int) *search {
 }
 
 // An Opener finds the values in PackedByteArrays. All arrays share one budget.
-type Opener struct{ *budget }
+type Opener struct{ Budget }
 
 // Open returns the explanation of the bytes of a PackedByteArray, or nil if they contain no whole values for sure. The values are
 // in the format of the value around them.
@@ -68,17 +72,14 @@ func (o *Opener) Open(b []byte, format gdwire.Format) *Parse {
 	if len(b) < least {
 		return nil
 	}
-	if o.budget == nil {
-		o.budget = newBudget(0)
-	}
-	o.add(len(b))
-	r := newReader(format, o.budget)
+	o.input += int64(len(b))
+	r := newReader(format, &o.Budget)
 	w := r.value(b)
 	r.d.Release()
 	if w.size == len(b) && !w.cut && w.saving >= Enough { // whatever is in the value
 		return &Parse{Format: format, Parts: []Part{{Kind: Value, Bytes: b}}, Saving: w.saving}
 	}
-	s := &search{Options: Options{array: true}, unpacker: newUnpacker(o.budget)}
+	s := &search{Options: Options{array: true}, unpacker: newUnpacker(&o.Budget)}
 	p := s.find(b, []gdwire.Format{format}, 0)
 	if o.ended != nil || p == nil || !p.Sure() || p.IsDamaged() {
 		return nil
@@ -105,7 +106,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	}
 	const most, few = 5, 3 // rows, and of many bodies
 	var all []choice
-	e := explainer{digests: &digests{b: b, budget: s.budget, known: map[digestKey][]byte{}}, options: &s.Options, gapsKnown: map[gapSpan]*known{}}
+	e := explainer{digests: &digests{b: b, Budget: s.Budget, known: map[digestKey][]byte{}}, options: &s.Options, gapsKnown: map[gapSpan]*known{}}
 	for i, r := range rows[:min(len(rows), most)] {
 		if i >= few && len(r.bodies) > mostLearnt {
 			break
@@ -187,7 +188,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	}
 	var known [][2]int
 	for _, format := range formats {
-		r := newReader(format, s.budget)
+		r := newReader(format, s.unpacker.Budget)
 		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.array}
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)

@@ -234,7 +234,7 @@ func Rehash(digest []byte, was, now [][]byte) []byte {
 
 // digests computes checksums of spans of b, each once, within a budget.
 type digests struct {
-	*budget
+	*Budget
 	b        []byte
 	known    map[digestKey][]byte
 	zeroed   []byte // b, for the checksums of files in which they are zeros
@@ -254,11 +254,11 @@ func (d *digests) hash(s *sum, n int) bool {
 	if d.needed {
 		return d.take(int(work))
 	}
-	if d.left-work < d.all()/3 {
+	if d.left()-work < d.all()/3 {
 		d.unhashed = d.unhashed || s != plainSum
 		return false
 	}
-	d.left -= work
+	d.used += work
 	return true
 }
 

@@ -402,7 +402,7 @@ func TestParseBudget(t *testing.T) {
 		found := 0
 		for left := int64(1); left < fixedWork; left += left/4 + 1 {
 			s := newSearch(nil, len(b))
-			s.left = left
+			s.used = s.all() - left
 			if e := s.find(b, s.Formats, 0); e != nil {
 				require.Equal(t, framed(values), e.Content(), "%s, %d", mode, left)
 				found++

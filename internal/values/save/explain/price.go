@@ -20,47 +20,31 @@ import (
 // contents of streams.
 const fixedWork, workPerByte = 20_000_000, 128
 
-var T [20]int
-
-// A budget is the work left, which streams in streams share.
-type budget struct {
-	left  int64
-	size  int64 // of the input, and of contents
-	inner int64 // bytes of contents that may still add to it
-	ended *BoundError
+// A Budget bounds the work of a search, of all streams in an input and of all layers around its values together.
+type Budget struct {
+	input, contents int64 // bytes: of the largest input, and of the contents of streams in it
+	used            int64
+	ended           *BoundError
 }
 
-// newBudget returns the budget for a number of bytes.
-func newBudget(size int) *budget {
-	b := &budget{inner: 2 << 20, left: fixedWork}
-	b.add(size)
-	return b
+// Add adds an input, or the content of a container around one that was added: the largest counts.
+func (b *Budget) Add(size int) { b.input = max(b.input, int64(size)) }
+
+// all returns the work that all of the search may do. Streams are expected to be 16 times smaller than their contents, or small.
+func (b *Budget) all() int64 {
+	const packed, small = 16, 2 << 20
+	return fixedWork + workPerByte*(b.input+min(b.contents, packed*b.input+small))
 }
 
-// add adds the budget for more bytes.
-func (b *budget) add(size int) {
-	const packed = 16 // times smaller are streams
-	b.inner += (packed + 1) * int64(size)
-	b.addContent(size)
-}
-
-// addContent adds the budget for the content of a stream, up to those of all that are expected.
-func (b *budget) addContent(size int) {
-	n := min(int64(size), b.inner)
-	b.inner -= n
-	b.size += n
-	b.left += workPerByte * n
-}
-
-// all returns the work that all of the search may do.
-func (b *budget) all() int64 { return fixedWork + workPerByte*b.size }
+// left returns the work that is left.
+func (b *Budget) left() int64 { return b.all() - b.used }
 
 // take reports whether there was a budget for n more instructions. If not, the search ends.
-func (b *budget) take(n int) bool {
+func (b *Budget) take(n int) bool {
 	if b.ended != nil {
 		return false
 	}
-	if b.left -= int64(n); b.left < 0 {
+	if b.used += int64(n); b.left() < 0 {
 		b.ended = &BoundError{}
 	}
 	return b.ended == nil
@@ -256,7 +240,7 @@ func typePrice(t gdwire.Type) float64 {
 // A reader reads values of a format.
 type reader struct {
 	d      *gdwire.Decoder
-	budget *budget
+	budget *Budget
 	last   weighed
 }
 
@@ -274,7 +258,7 @@ type weighed struct {
 	nullKey  int // the offset of the first
 }
 
-func newReader(format gdwire.Format, budget *budget) *reader {
+func newReader(format gdwire.Format, budget *Budget) *reader {
 	return &reader{budget: budget, d: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits})}
 }
 
@@ -308,7 +292,7 @@ func (r *reader) value(b []byte) weighed {
 	d.ResetBytes(b)
 	defer func() { r.budget.take(perValue + perToken*tokens + perByte*int(d.InputOffset())) }()
 	for at := 0; ; at, tokens = w.size, tokens+1 {
-		if perToken*int64(tokens) > r.budget.left {
+		if perToken*int64(tokens) > r.budget.left() {
 			return weighed{}
 		}
 		w.read = at
@@ -497,7 +481,7 @@ func First(b []byte, whole bool) (at, size int, t gdwire.Type) {
 	const header, enough = 256, 40 // bytes before it, and what it saves
 	at = header
 	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
-		r := newReader(format, newBudget(len(b)))
+		r := newReader(format, &Budget{input: int64(len(b))})
 		for n := 0; n < at && n < len(b); n++ {
 			w := r.value(b[n:])
 			isLong := w.cut && !whole && n+w.size == len(b) && w.size > len(b)/2

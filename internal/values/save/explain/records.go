@@ -57,7 +57,7 @@ func (c *body) isDamaged() bool { return c.wrong || c.kind == Cut }
 
 // chain returns the candidates with the highest saving together from an offset to another, and this saving, without the candidates
 // in not. Inside a value, values without lengths follow each other.
-func (u *budget) chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
+func (b *Budget) chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
 	const last = 24 // candidates that are tried as the previous one, beside the best before these
 	order := make([]*body, 0, len(found))
 	for i := range found {
@@ -117,7 +117,7 @@ func (u *budget) chain(found []body, from, to int, inside bool, not func(*body) 
 		}
 	}
 	const perCandidate, perTry = 600, 110 // instructions
-	u.take(perCandidate*len(order) + perTry*tries)
+	b.take(perCandidate*len(order) + perTry*tries)
 	var row []*body
 	for i := end; i >= 0; i = links[i].prev {
 		row = append(row, order[i])

@@ -106,7 +106,7 @@ func TestManyRecords(t *testing.T) {
 		p := s.find(whole, s.Formats, 0)
 		require.NotNil(t, p, tokens)
 		require.Len(t, p.Values(), n, tokens)
-		require.Less(t, s.used(), int64(140*len(whole)), tokens)
+		require.Less(t, s.used, int64(140*len(whole)), tokens)
 	}
 	var small [][]byte
 	for i := range n {
@@ -117,12 +117,7 @@ func TestManyRecords(t *testing.T) {
 	p := s.find(whole, s.Formats, 0)
 	require.NotNil(t, p)
 	require.Len(t, p.Values(), n)
-	require.Less(t, s.used(), int64(190*len(whole)))
-}
-
-// used returns the work that was done.
-func (b *budget) used() int64 {
-	return b.all() - b.left
+	require.Less(t, s.used, int64(190*len(whole)))
 }
 
 // TestWork counts the work for each byte of files with few values or none, of damaged ones, and of those that are made to be dear.
@@ -170,6 +165,6 @@ func TestWork(t *testing.T) {
 	} {
 		s := newSearch(nil, len(test.b))
 		s.find(test.b, s.Formats, 0)
-		require.LessOrEqual(t, s.used()/int64(len(test.b)), int64(test.times), test.name)
+		require.LessOrEqual(t, s.used/int64(len(test.b)), int64(test.times), test.name)
 	}
 }

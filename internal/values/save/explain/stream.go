@@ -30,12 +30,13 @@ func raw(mode fileaccess.Mode) fileaccess.Info {
 
 // An unpacker decompresses streams, within a budget, each once.
 type unpacker struct {
-	*budget
-	ask    func(fileaccess.Info) (*fileaccess.Key, error) // for the key of encrypted files, or nil
-	known  map[*byte]packed                               // by the first bytes; without Packed for bytes that are no stream
-	texts  map[textKey][]byte                             // the contents of base64 text
-	locked error                                          // of an encrypted file
-	whole  map[*byte]bool                                 // contents that are one value
+	*Budget
+	ask     func(fileaccess.Info) (*fileaccess.Key, error) // for the key of encrypted files, or nil
+	known   map[*byte]packed                               // by the first bytes; without Packed for bytes that are no stream
+	texts   map[textKey][]byte                             // the contents of base64 text
+	locked  error                                          // of an encrypted file
+	whole   map[*byte]bool                                 // contents that are one value
+	counted map[*byte]int                                  // where the last stream ends that counts, by the first byte around it
 
 	gzip gzip.Reader
 	zlib io.ReadCloser
@@ -43,8 +44,8 @@ type unpacker struct {
 	out  bytes.Buffer
 }
 
-func newUnpacker(b *budget) *unpacker {
-	return &unpacker{budget: b, known: map[*byte]packed{}, texts: map[textKey][]byte{}, whole: map[*byte]bool{}}
+func newUnpacker(b *Budget) *unpacker {
+	return &unpacker{Budget: b, known: map[*byte]packed{}, texts: map[textKey][]byte{}, whole: map[*byte]bool{}, counted: map[*byte]int{}}
 }
 
 type textKey struct {
@@ -170,7 +171,7 @@ func (u *unpacker) read(b []byte) (body packed) {
 
 // file reads the file of FileAccess in b.
 func (u *unpacker) file(b []byte, body *packed) error {
-	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left/perUnpacked, 1)}}
+	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left()/perUnpacked, 1)}}
 	if u.ask != nil {
 		o.AskKey = func(info fileaccess.Info) (key *fileaccess.Key, err error) {
 			body.key, err = u.ask(info)
@@ -209,7 +210,7 @@ const perUnpacked = 4
 // content reads the content of a stream, up to an error.
 func (u *unpacker) content(r io.Reader) ([]byte, error) {
 	u.out.Reset()
-	_, err := u.out.ReadFrom(io.LimitReader(r, u.left/perUnpacked+1))
+	_, err := u.out.ReadFrom(io.LimitReader(r, u.left()/perUnpacked+1))
 	if !u.take(perUnpacked * u.out.Len()) {
 		return nil, u.ended
 	}
@@ -306,7 +307,7 @@ func fastlz(b []byte, most int) (content []byte, all []operation) {
 
 // EndsEarly reports whether other bytes follow the stream with a signature at the start of b.
 func EndsEarly(b []byte) bool {
-	u := newUnpacker(newBudget(math.MaxInt32))
+	u := newUnpacker(&Budget{input: math.MaxInt32})
 	s, ok := u.stream(b)
 	return ok && len(s.Packed) < len(b)
 }
