@@ -129,6 +129,9 @@ func numbers(b []byte) (all [len(numberSums)][8]byte) {
 	return all
 }
 
+// valueSum is of a value in a Dictionary, and not of bytes.
+var valueSum = &sum{name: "hash()", size: 4, of: valueHash}
+
 const mostDigest = 8 // bytes of a checksum that is a number
 
 // A sumClass is a class of checksums by what it takes to search them.
@@ -172,28 +175,6 @@ func isRandom(b []byte) bool {
 	return zeros <= len(b)/8+1 && (low < len(b) || len(b) == 4)
 }
 
-func be32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
-
-// murmur returns hash() of a PackedByteArray in Godot 4.
-func murmur(b []byte) uint32 {
-	h, size := uint32(0x7f07c65), uint32(len(b))
-	mix := func(k uint32) {
-		k *= 0xcc9e2d51
-		h ^= (k<<15 | k>>17) * 0x1b873593
-	}
-	for ; len(b) >= 4; b = b[4:] {
-		mix(binary.LittleEndian.Uint32(b))
-		h = (h<<13|h>>19)*5 + 0xe6546b64
-	}
-	if len(b) > 0 {
-		mix(uint32(Form{Width: len(b)}.read(b)))
-	}
-	h ^= size
-	h = (h ^ h>>16) * 0x85ebca6b
-	h = (h ^ h>>13) * 0xc2b2ae35
-	return h ^ h>>16
-}
-
 // forms are the ways to write a checksum, by its size.
 var forms = [...][]Form{
 	4:  {{4, true, 0}, {8, false, 'x'}, {8, false, 'X'}, {4, false, 0}, {8, false, 0}},
@@ -220,10 +201,10 @@ func (f Form) isDigest(d, b []byte) bool {
 // Rehash returns the digest of the bytes in now if digest is the one of the same bytes in was, in the same form: as bytes or
 // hexadecimal digits. It returns nil for any other text or bytes.
 func Rehash(digest []byte, was, now [][]byte) []byte {
-	for _, s := range sums {
+	for _, s := range append(slices.Clone(sums), valueSum) {
 		for _, f := range forms[s.size] {
-			for i := range min(len(was), len(now)) {
-				if s != plainSum && f.Width == len(digest) && bytes.Equal(f.digest(s.of(was[i])), digest) {
+			for i := 0; s != plainSum && f.Width == len(digest) && i < min(len(was), len(now)); i++ {
+				if d := s.of(was[i]); d != nil && bytes.Equal(f.digest(d), digest) {
 					return f.digest(s.of(now[i]))
 				}
 			}
