@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/base/wire"
@@ -13,52 +14,63 @@ import (
 
 // A table of coders for each type, and guesses of types.
 
-func init() { // the functions refer to the tables
-	addOwnMath[Vector2](gdwire.TypeVector2)
-	addOwnMath[Vector2i](gdwire.TypeVector2i)
-	addOwnMath[Vector3](gdwire.TypeVector3)
-	addOwnMath[Vector3i](gdwire.TypeVector3i)
-	addOwnMath[Vector4](gdwire.TypeVector4)
-	addOwnMath[Vector4i](gdwire.TypeVector4i)
-	addOwnMath[Rect2](gdwire.TypeRect2)
-	addOwnMath[Rect2i](gdwire.TypeRect2i)
-	addOwnMath[Plane](gdwire.TypePlane)
-	addOwnMath[Quaternion](gdwire.TypeQuaternion)
-	addOwnMath[AABB](gdwire.TypeAABB)
-	addOwnMath[Transform2D](gdwire.TypeTransform2D)
-	addOwnMath[Basis](gdwire.TypeBasis)
-	addOwnMath[Transform3D](gdwire.TypeTransform3D)
-	addOwnMath[Projection](gdwire.TypeProjection)
-	addOwnMath[Color](gdwire.TypeColor)
+func init() { // the functions refer to the table
+	ownTypes = sync.OnceValue(makeOwnTypes)
+}
 
-	addOwn(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName)
-	addOwn(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath)
-	addOwn(gdwire.TypeRID, (*encoder).rid, (*decoder).rid)
-	addOwn(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID)
-	addOwn(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal)
-	addOwn(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable)
-	addOwn(gdwire.TypeObject, (*encoder).object, (*decoder).object)
-	addOwn(gdwire.TypeImage, (*encoder).image, (*decoder).image)
-	addOwn(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent)
-	addOwn(gdwire.TypeArray, (*encoder).array, (*decoder).array)
-	addOwn(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary)
-	addOwn(0, (*encoder).raw, (*decoder).raw)
+// makeOwnTypes makes the table of the types of this package, and their coders.
+func makeOwnTypes() *ownTable {
+	all := &ownTable{map[reflect.Type]*ownType{}, map[gdwire.Type]*components{}}
+	for _, t := range [...]reflect.Type{
+		reflect.TypeFor[Vector2](), reflect.TypeFor[Vector2i](), reflect.TypeFor[Vector3](), reflect.TypeFor[Vector3i](),
+		reflect.TypeFor[Vector4](), reflect.TypeFor[Vector4i](), reflect.TypeFor[Rect2](), reflect.TypeFor[Rect2i](),
+		reflect.TypeFor[Plane](), reflect.TypeFor[Quaternion](), reflect.TypeFor[AABB](), reflect.TypeFor[Transform2D](),
+		reflect.TypeFor[Basis](), reflect.TypeFor[Transform3D](), reflect.TypeFor[Projection](), reflect.TypeFor[Color](),
+	} {
+		m, _ := componentsOf(t)
+		typ := typeNamed(t.Name())
+		all.math[typ] = &m
+		all.types[t] = &ownType{typ, &m}
+		ownCoders[t] = coder{makeMathEncoder(m, typ), makeMathDecoder(m, typ)}
+	}
+	addOwn(all, gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName)
+	addOwn(all, gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath)
+	addOwn(all, gdwire.TypeRID, (*encoder).rid, (*decoder).rid)
+	addOwn(all, gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID)
+	addOwn(all, gdwire.TypeSignal, (*encoder).signal, (*decoder).signal)
+	addOwn(all, gdwire.TypeCallable, (*encoder).callable, (*decoder).callable)
+	addOwn(all, gdwire.TypeObject, (*encoder).object, (*decoder).object)
+	addOwn(all, gdwire.TypeImage, (*encoder).image, (*decoder).image)
+	addOwn(all, gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent)
+	addOwn(all, gdwire.TypeArray, (*encoder).array, (*decoder).array)
+	addOwn(all, gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary)
+	addOwn(all, 0, (*encoder).raw, (*decoder).raw)
+	return all
 }
 
 // addOwn adds T to the types of this package, with functions to write and read a T.
-func addOwn[T any](typ gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) {
+func addOwn[T any](all *ownTable, typ gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) {
 	t := reflect.TypeFor[T]()
-	ownTypes[t] = &ownType{typ: typ}
-	ownEncoders[t] = func(s *encoder, x variable) error { return encode(s, pointer[T](x)) }
-	ownDecoders[t] = func(s *decoder, x variable) error { return decode(s, pointer[T](x)) }
+	all.types[t] = &ownType{typ: typ}
+	ownCoders[t] = coder{
+		func(s *encoder, x variable) error { return encode(s, pointer[T](x)) },
+		func(s *decoder, x variable) error { return decode(s, pointer[T](x)) },
+	}
 }
 
-// addOwnMath adds T, a math type, to the types of this package.
-func addOwnMath[T any](typ gdwire.Type) {
-	t := reflect.TypeFor[T]()
-	m, _ := componentsOf(t)
-	ownTypes[t], mathByType[typ] = &ownType{typ, &m}, t
-	ownEncoders[t], ownDecoders[t] = makeMathEncoder(m, typ), makeMathDecoder(m, typ)
+// A coder contains the functions to encode and decode a type.
+type coder struct {
+	encode encodeFunc
+	decode decodeFunc
+}
+
+// ownCoders contains the coders of the types of this package after the first call of ownTypes.
+var ownCoders = map[reflect.Type]coder{}
+
+// ownCoder returns the coder of t, without functions if t is no type of this package.
+func ownCoder(t reflect.Type) coder {
+	ownTypes()
+	return ownCoders[t]
 }
 
 func init() {
@@ -79,7 +91,7 @@ func (b decodePlanner) makeDecoder(key planKey) (decodeFunc, error) {
 		return b.makePointerDecoder(t, key.wire)
 	case t.Kind() != reflect.Interface:
 		p := reflect.PointerTo(t)
-		switch own := ownDecoders[t]; {
+		switch own := ownCoder(t).decode; {
 		case p.Implements(unmarshalerType):
 			return reflected(t, decodeUnmarshaler), checkMethod(t, unmarshalerType)
 		case own != nil && key.max == 0:
@@ -174,7 +186,7 @@ func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	if err := checkKey(t, textUnmarshalerType); err != nil {
 		return nil, err
 	}
-	switch own := ownDecoders[t]; {
+	switch own := ownCoder(t).decode; {
 	case own != nil:
 		return own, nil
 	case t.Kind() == reflect.Interface:
@@ -218,14 +230,14 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	t, wire := key.typ, key.wire
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
-		own := ownTypes[t]
+		own := ownTypeOf(t)
 		switch {
 		case p.Implements(marshalerType) && wire != 0:
 			return nil, tagError(t, wire) // the method chooses the type
 		case p.Implements(marshalerType) && !key.isKey:
 			return reflected(t, encodeMarshaler), checkMethod(t, marshalerType)
 		case own != nil && (wire == 0 || wire == own.typ):
-			return ownEncoders[t], nil
+			return ownCoder(t).encode, nil
 		case own != nil && own.math == nil && t.Kind() != reflect.String:
 			return nil, tagError(t, wire)
 		case own == nil && p.Implements(textMarshalerType) && isText(wire):

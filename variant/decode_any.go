@@ -83,12 +83,12 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 
 // anyMath returns t as the math type of this package.
 func (s *decoder) anyMath(t gdwire.Token) (any, error) {
-	g := mathByType[t.Type()]
-	if err := s.charge(g, int64(g.Size())); err != nil {
+	m := ownTypes().math[t.Type()]
+	if err := s.charge(m.typ, int64(m.typ.Size())); err != nil {
 		return nil, err
 	}
-	v := reflect.New(g).Elem()
-	ownTypes[g].math.store(variableOf(v), t.AppendComponents(s.reals[:0]))
+	v := reflect.New(m.typ).Elem()
+	m.store(variableOf(v), t.AppendComponents(s.reals[:0]))
 	return v.Interface(), nil
 }
 

@@ -144,7 +144,7 @@ func (b decodePlanner) newMapDecoder(t reflect.Type, most int) (*mapDecoder, err
 		clearsKey: keepsOld(t.Key()), clearsElem: keepsOld(t.Elem()), checksKey: !isExact(t.Key()), hasText: t.Key().Kind() == reflect.String,
 		keepsPair: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()) && t.Key().Size()+t.Elem().Size() <= maxScratch, mapAccess: accessTo(t),
 	}
-	if own := ownTypes[t.Key()]; m.hasText && (own == nil && !m.clearsKey || own != nil && own.typ == gdwire.TypeStringName) {
+	if own := ownTypeOf(t.Key()); m.hasText && (own == nil && !m.clearsKey || own != nil && own.typ == gdwire.TypeStringName) {
 		m.text = t.Key()
 	}
 	return m, err

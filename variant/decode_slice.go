@@ -159,7 +159,7 @@ func keepsOld(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	switch t.Kind() {
 	case reflect.Array, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice, reflect.Struct:
-		return ownTypes[t] == nil || p.Implements(unmarshalerType)
+		return ownTypeOf(t) == nil || p.Implements(unmarshalerType)
 	}
 	return p.Implements(unmarshalerType) || p.Implements(textUnmarshalerType)
 }
@@ -427,7 +427,7 @@ func (l *listDecoder) packedDecoders() *packedFuncs {
 // bulkFuncs returns the functions for reading packed arrays into lists of t, except
 // PackedStringArrays: any list can be read from these.
 func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
-	if own := ownTypes[t]; own != nil && own.math == nil || hasMethods(t) {
+	if own := ownTypeOf(t); own != nil && own.math == nil || hasMethods(t) {
 		return nil // an int is no RID
 	}
 	if zero := reflect.Zero(t); zero.CanInt() || zero.CanUint() {

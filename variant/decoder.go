@@ -128,9 +128,6 @@ type decodeFunc func(s *decoder, x variable) error
 
 var decodePlans plans[decodeFunc]
 
-// ownDecoders contains the functions for decoding the types of this package, listed in coders.go.
-var ownDecoders = map[reflect.Type]decodeFunc{}
-
 // A decodePlanner builds the plans for decoding.
 type decodePlanner struct{ *planner[decodeFunc] }
 

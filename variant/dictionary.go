@@ -273,7 +273,7 @@ func hashable(key any) (k any, ok bool) {
 // Unmarshal in an any.
 func hashableByKind(key any) (any, bool) {
 	v := reflect.ValueOf(key)
-	if own := ownTypes[v.Type()]; own != nil {
+	if own := ownTypeOf(v.Type()); own != nil {
 		if own.math == nil {
 			return nil, false
 		}
@@ -317,7 +317,7 @@ func normalMath(v reflect.Value) (any, bool) {
 		typ  reflect.Type
 		text string
 	}
-	m := ownTypes[v.Type()].math
+	m := ownTypeOf(v.Type()).math
 	c := make([]float64, m.n)
 	m.load(variableOf(addressable(v)), c)
 	for i := range c {

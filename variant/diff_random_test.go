@@ -112,8 +112,8 @@ func encodes(f gdwire.Format, v any) bool {
 func randomLeaf(r *rand.Rand, f gdwire.Format) any {
 	all := leavesOf(f)
 	t := all[r.IntN(len(all))]
-	if math := mathByType[t]; math != nil {
-		return randomComponents(r, math).Interface()
+	if math := ownTypes().math[t]; math != nil {
+		return randomComponents(r, math.typ).Interface()
 	}
 	leaf := randomLeaves[t]
 	if leaf == nil {
@@ -461,11 +461,11 @@ func addMember(in any, at waypoint, value any) {
 // Each type of each format has random values.
 func TestRandomLeaves(t *testing.T) {
 	for _, typ := range slices.Sorted(maps.Keys(randomLeaves)) {
-		require.Nil(t, mathByType[typ], typ)
+		require.Nil(t, ownTypes().math[typ], typ)
 	}
 	for _, f := range gdwire.Formats() {
 		for _, typ := range leavesOf(f) {
-			require.True(t, randomLeaves[typ] != nil || mathByType[typ] != nil, "randomLeaves needs a function for %v of %v", typ, f)
+			require.True(t, randomLeaves[typ] != nil || ownTypes().math[typ] != nil, "randomLeaves needs a function for %v of %v", typ, f)
 		}
 	}
 }

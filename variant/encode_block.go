@@ -248,7 +248,7 @@ var otherStep = &blockStep{code: putOther, cold: &coldStep{}}
 
 // plainStep returns the step for a value of the type of key, without inner structs.
 func plainStep(key planKey) *blockStep {
-	t, wire, own := key.typ, key.wire, ownTypes[key.typ]
+	t, wire, own := key.typ, key.wire, ownTypeOf(key.typ)
 	if own != nil && wire == 0 {
 		wire = own.typ
 	}
@@ -286,7 +286,7 @@ func plainStep(key planKey) *blockStep {
 		x.typ = wire
 	case kind == reflect.Slice:
 		e := t.Elem()
-		ok = e.Kind() == reflect.String && ownTypes[e] == nil && !hasMethods(e)
+		ok = e.Kind() == reflect.String && ownTypeOf(e) == nil && !hasMethods(e)
 		x.code, x.typ = putTexts, gdwire.TypePackedStringArray
 	}
 	if !ok || wire != 0 && wire != x.typ {

@@ -73,7 +73,7 @@ func (b encodePlanner) keysOf(t reflect.Type, declared gdwire.Elem) (keys mapKey
 	if err != nil {
 		return keys, err
 	}
-	vars, isOwn := variableTypeOf(t), ownTypes[t] != nil
+	vars, isOwn := variableTypeOf(t), ownTypeOf(t) != nil
 	m, isMath := componentsOf(t)
 	keys.write = func(s *encoder, x variable, _ string) error { return key.do(s, x) }
 	switch zero := reflect.Zero(t); {

@@ -154,7 +154,7 @@ var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
 // packedOf returns the packed array for a slice of t without type= in its tag, and false
 // if there is none.
 func packedOf(t reflect.Type) (p packedType, ok bool) {
-	if own := ownTypes[t]; own != nil {
+	if own := ownTypeOf(t); own != nil {
 		for _, p := range packedTypes {
 			if p.elem == own.typ {
 				return p, true

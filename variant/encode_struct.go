@@ -505,7 +505,7 @@ func (b encodePlanner) fieldPlan(f *field) (*plan[encodeFunc], error) {
 // types of a tag.
 func (b encodePlanner) makeTypedEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
 	k := t.Kind()
-	switch isOwn := ownTypes[t] != nil || reflect.PointerTo(t).Implements(marshalerType); {
+	switch isOwn := ownTypeOf(t) != nil || reflect.PointerTo(t).Implements(marshalerType); {
 	case isOwn:
 	case k == reflect.Pointer:
 		if err := checkPointer(t); err != nil {

@@ -58,9 +58,6 @@ type encodeFunc func(s *encoder, x variable) error
 
 var encodePlans plans[encodeFunc]
 
-// ownEncoders contains the functions for encoding the types of this package, listed in coders.go.
-var ownEncoders = map[reflect.Type]encodeFunc{}
-
 // A fieldEncoder encodes a field of a struct with the plan of its type.
 type fieldEncoder struct {
 	name string

@@ -89,7 +89,7 @@ func sampleOf(t reflect.Type, depth int) any {
 		return array(Vector2{1, 2}, Projection{}, Signal{"s", 1}, []string{"a"}, []Color{{1, 2, 3, 4}})
 	case t.Kind() == reflect.Slice && depth > 0:
 		v.Set(reflect.MakeSlice(t, 2, 2))
-		if t.Elem().Kind() == reflect.Struct && ownTypes[t.Elem()] == nil {
+		if t.Elem().Kind() == reflect.Struct && ownTypeOf(t.Elem()) == nil {
 			return array(dict("text", "in"), dict("note", "in", "path", NodePath("/a")))
 		}
 	case t.Kind() == reflect.Map && depth > 0:

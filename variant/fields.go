@@ -157,14 +157,11 @@ func (t *tag) parseType(name string) error {
 	if !strings.Contains(name, "[") {
 		return fmt.Errorf("tag has unknown type %q", name)
 	}
-	v, err := text.ParseValue(name)
+	v, err := text.ParseDeclared(name)
 	if err != nil {
 		return fmt.Errorf("tag has unknown type %w", err)
 	}
 	t.wire, t.key, t.elem = v.Type, v.Key, v.Elem
-	if v.Form != text.Declared || !t.isTyped() {
-		return fmt.Errorf("tag has unknown type %q", name)
-	}
 	return nil
 }
 
@@ -362,7 +359,7 @@ func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedd
 // isValueType reports whether a struct type is encoded as one value, and not as a
 // Dictionary of its fields.
 func isValueType(t reflect.Type) bool {
-	return ownTypes[t] != nil || hasMethods(t)
+	return ownTypeOf(t) != nil || hasMethods(t)
 }
 
 // setEmbed makes f the field for unknown keys.

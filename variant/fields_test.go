@@ -50,7 +50,7 @@ func TestTags(t *testing.T) {
 		{text: ",type=Array[int", err: `tag has unknown type "Array[int", column 10: want ]`},
 		{text: ",type=Array[Variant]", err: `tag has unknown type "Array[Variant]", column 15: without types it is written []`},
 		{text: ",type=Dictionary[int]", err: `tag has unknown type "Dictionary[int]", column 15: want the types of keys and values`},
-		{text: ",type=Array[int]([])", err: `tag has unknown type "Array[int]([])"`},
+		{text: ",type=Array[int]([])", err: `tag has unknown type "Array[int]([])", column 11: unexpected "([])"`},
 		{text: ",type=Array[int],omitempty", err: `tag has unknown option "omitempty"`},
 	} {
 		t.Run(fmt.Sprintf("%q", c.text), func(t *testing.T) {

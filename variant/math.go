@@ -14,12 +14,17 @@ type ownType struct {
 	math *components // nil unless a math type
 }
 
-var (
-	// ownTypes contains the types of this package, listed in coders.go.
-	ownTypes = map[reflect.Type]*ownType{}
-	// mathByType contains the math types among them.
-	mathByType = map[gdwire.Type]reflect.Type{}
-)
+// An ownTable contains the types of this package, listed in coders.go.
+type ownTable struct {
+	types map[reflect.Type]*ownType
+	math  map[gdwire.Type]*components // of the math types among them
+}
+
+// ownTypes returns the types of this package. They are made when first used, and not in the 0.1 ms before main.
+var ownTypes func() *ownTable
+
+// ownTypeOf returns the ownType for t, or nil if there is none.
+func ownTypeOf(t reflect.Type) *ownType { return ownTypes().types[t] }
 
 // addressable returns v, or an addressable copy.
 func addressable(v reflect.Value) reflect.Value {
@@ -50,7 +55,7 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 		return components{typ: t, n: 1, leaf: t.Kind()}, true
 	case reflect.Array:
 		inner, ok := innerComponents(t.Elem())
-		if !ok || ownTypes[t.Elem()] != nil || t.Len() == 0 || t.Len() > maxComponents/inner.n {
+		if !ok || ownTypeOf(t.Elem()) != nil || t.Len() == 0 || t.Len() > maxComponents/inner.n {
 			return c, false
 		}
 		for range t.Len() {

@@ -258,7 +258,7 @@ func countTexts(v any, text string) (n int) {
 // methodInputs returns values of each type that a sender can choose, without zeros: packed
 // numbers and vectors, texts, and other values.
 func methodInputs() (numbers, texts, others []any) {
-	for t, own := range ownTypes {
+	for t, own := range ownTypes().types {
 		if own.math != nil {
 			v := reflect.New(t).Elem()
 			setComponents(v, []float64{1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17})

@@ -16,7 +16,7 @@ import (
 func TestUnmarshalDecodeDoesNotWait(t *testing.T) {
 	heads := map[string][]byte{"top level": nil, "element": {28, 0, 0, 0, 2, 0, 0, 0}, "value": append([]byte{27, 0, 0, 0, 2, 0, 0, 0}, encoded(t, "key", nil)...)}
 	for place, head := range heads {
-		for _, value := range goValues {
+		for _, value := range goValues() {
 			packet := encoded(t, value, &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
 			for _, v := range goVariables() {
 				for _, step := range []int{1, 1 << 20} {

@@ -89,12 +89,10 @@ func TestSnakeCase(t *testing.T) {
 
 func TestOwnTypes(t *testing.T) {
 	var math []goType
-	for typ, own := range mathByType {
-		if own != nil {
-			v := reflect.New(own).Elem()
-			setComponents(v, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
-			math = append(math, goType{name: fmt.Sprint(typ), value: v.Interface(), wire: v.Interface()})
-		}
+	for typ, own := range ownTypes().math {
+		v := reflect.New(own.typ).Elem()
+		setComponents(v, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+		math = append(math, goType{name: fmt.Sprint(typ), value: v.Interface(), wire: v.Interface()})
 	}
 	testGoTypes(t, append(math, []goType{
 		{name: "StringName", value: StringName("n"), wire: StringName("n")},
@@ -119,7 +117,7 @@ func TestOwnTypes(t *testing.T) {
 func TestVariantMathTypes(t *testing.T) {
 	for _, typ := range gdwire.Types() {
 		if n, _ := typ.Components(); n > 0 {
-			require.NotNil(t, mathByType[typ], "declare a type for %v in types.go and add it in coders.go", typ)
+			require.NotNil(t, ownTypes().math[typ], "declare a type for %v in types.go and add it in coders.go", typ)
 		}
 	}
 }

@@ -290,7 +290,7 @@ func elementAt(v reflect.Value, step *text.Step) (place reflect.Value) {
 			place = v.Index(int(i))
 		}
 	case reflect.Struct:
-		if own := ownTypes[v.Type()]; isText(step.Key.Type) && own != nil && own.math != nil {
+		if own := ownTypeOf(v.Type()); isText(step.Key.Type) && own != nil && own.math != nil {
 			is := func(name string) bool { return strings.ToLower(name) == step.Key.Text }
 			if place = v.FieldByNameFunc(is); !place.IsValid() && v.Type() == reflect.TypeFor[Plane]() {
 				place = v.FieldByName("Normal").FieldByNameFunc(is) // plane.x is plane.normal.x, as in GDScript
@@ -307,7 +307,7 @@ func (d *Dictionary) stepKey(k *text.Value) (any, bool) {
 		return key, ok
 	}
 	var written, numbers [maxComponents]float64
-	m := ownTypes[reflect.TypeOf(key)].math
+	m := ownTypeOf(reflect.TypeOf(key)).math
 	m.load(variableOf(addressable(reflect.ValueOf(key))), written[:m.n])
 	for other := range d.All() {
 		if reflect.TypeOf(other) != m.typ {

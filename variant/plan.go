@@ -178,10 +178,8 @@ func isReadOnly(t reflect.Type) bool {
 // of this package count as such, because their methods do not write.
 func hasNoMethods(t reflect.Type) bool {
 	switch {
-	case ownTypes[t] != nil:
-		return true
 	case reflect.PointerTo(t).NumMethod() > 0:
-		return false
+		return ownTypeOf(t) != nil
 	case t.Kind() == reflect.Array:
 		return hasNoMethods(t.Elem())
 	case t.Kind() == reflect.Struct:
@@ -197,7 +195,7 @@ func hasNoMethods(t reflect.Type) bool {
 // checkKey returns an error if t cannot be the type of a map's keys. text is the type
 // TextMarshaler or TextUnmarshaler, to be implemented by keys of other types.
 func checkKey(t, text reflect.Type) error {
-	if own := ownTypes[t]; own != nil {
+	if own := ownTypeOf(t); own != nil {
 		if t.Comparable() {
 			return nil
 		}
@@ -226,7 +224,7 @@ func checkKey(t, text reflect.Type) error {
 
 // pointerCounts reports whether a t, a pointer, counts as a level of nesting. A pointer to an Array,
 // Dictionary or Object does not, because these count themselves, by value and by pointer.
-func pointerCounts(t reflect.Type) bool { return ownTypes[t.Elem()] == nil }
+func pointerCounts(t reflect.Type) bool { return ownTypeOf(t.Elem()) == nil }
 
 // knownKeys contains the first keys of an earlier Dictionary at a depth. As long as the keys of the
 // next Dictionary there are the same, each is found by a comparison of words, without a search for

@@ -223,7 +223,7 @@ func (s *scanner) named(name string) (_ Value, ok bool) {
 	case v.Type == gdwire.TypeObject:
 		return s.object(v), true
 	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
-		return s.typed(v), true
+		return s.call(s.declared(v)), true
 	case v.Type == gdwire.TypePackedByteArray && s.isNext("(["):
 		list := s.call(Value{Type: gdwire.TypeArray})
 		if v, ok = list.Fit(v.Type); !ok {
@@ -450,8 +450,23 @@ func (s *scanner) hex() string {
 	return string(b)
 }
 
-// typed parses the declared types of an Array or Dictionary, and whether it is empty.
-func (s *scanner) typed(v Value) Value {
+// ParseDeclared parses the type of an Array or Dictionary with declared types: Array[int].
+func ParseDeclared(text string) (Value, error) {
+	s := scanner{text: text}
+	v := Value{Type: types()[s.take(wire.NameLen(text))]}
+	if v.Type != gdwire.TypeArray && v.Type != gdwire.TypeDictionary {
+		s.pos = 0
+		s.errorf("no type")
+	}
+	v = s.declared(v)
+	if !s.atEnd() {
+		s.errorf("unexpected %s", s.rest())
+	}
+	return v, s.failed()
+}
+
+// declared parses the declared types of an Array or Dictionary.
+func (s *scanner) declared(v Value) Value {
 	v.Form = Declared
 	empty := "[]"
 	s.open("[")
@@ -467,7 +482,7 @@ func (s *scanner) typed(v Value) Value {
 	if v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
 		s.errorf("without types it is written %s", empty)
 	}
-	return s.call(v)
+	return v
 }
 
 // elem parses a declared type.
