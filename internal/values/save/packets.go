@@ -445,6 +445,9 @@ func (o *Reading) decompress(packet []byte) (content []byte, mode fileaccess.Mod
 // if cut is set. ok is false if the packet is not compressed.
 func decompressHead(packet []byte, cut bool) (c recognize.Decompressed, ok bool) {
 	mode, sure := modeOf(packet)
+	if level := packet[0] >> 5; !sure && level > 1 { // of FastLZ
+		return c, false
+	}
 	c = recognize.Decompressed{Zeros: mode == fileaccess.FastLZ, Sure: sure}
 	r, err := fileaccess.NewReader(bytes.NewReader(packet), &fileaccess.Options{Raw: true, Mode: mode, Limits: fileaccess.Limits{Size: -1}})
 	if err == nil {

@@ -217,8 +217,13 @@ func (s *search) values(p *place) (*found, error) {
 	}
 	p.Bytes = st.Bytes
 	v := st.Values
-	if p.broken && v.Certainty == recognize.Unknown {
+	switch {
+	case p.broken && v.Certainty == recognize.Unknown:
 		v.Certainty, v.Readings = recognize.Damaged, []recognize.Reading{{Format: st.Decoder.Format, Frame: Bare}}
+	case p.broken && v.fits() && st.runsOut(): // after the head
+		v.Certainty = recognize.CutShort
+	case p.broken && v.fits():
+		v.Certainty = recognize.Damaged
 	}
 	switch hidden := s.hidesStreams(st); {
 	case v.Unknown() != nil && v.Certainty != recognize.Ambiguous:

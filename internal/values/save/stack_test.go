@@ -504,7 +504,13 @@ func TestLargeDamage(t *testing.T) {
 		all := slices.Concat([]byte("SAVE\x02\x00\x00\x00"), binary.LittleEndian.AppendUint32(nil, uint32(len(value))), damaged)
 		st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)
 		require.Equal(t, "after a header of 12 bytes (size at 8, which is written anew)", st.Around(), at)
+		require.False(t, st.Values.fits(), at)
 		require.Error(t, must(st.Content())(t).checkValues(), at)
+	}
+	for _, header := range []string{"SAVE\x01\x02\x03", "SAVE\x02\x00\x00\x00"} {
+		cut := slices.Concat([]byte(header), binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value[:len(value)-99])
+		st := must(At(bytes.NewReader(cut), int64(len(cut))).Open(&OpenOptions{}))(t)
+		require.Equal(t, recognize.CutShort, st.Values.Certainty, header)
 	}
 }
 

@@ -358,12 +358,18 @@ type value struct {
 // instructions. Zeros at the end of b are counted, because they can be null keys.
 const enough = 1 << 10
 
+// mostTypes is more than the types of any format.
+const mostTypes = 64
+
 // value reads the value at the start of b, and counts the evidence for it. The value can end after b.
 func (t *trial) value(b []byte) value {
 	d, before := t.decoder, t.content
 	sample := t.strict && !t.all && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
-	d.Reset(bytes.NewReader(b))
 	t.values++
+	if len(b) >= minPacket && (b[0] >= mostTypes || t.strict && !PlainHeader(b)) { // most packets of other bytes are refused here
+		return value{err: gdwire.ErrType}
+	}
+	d.Reset(bytes.NewReader(b))
 	r := valueReader{content: &t.content, Decoder: d}
 	for at := int64(0); ; at = d.InputOffset() {
 		token, err := d.ReadToken()
