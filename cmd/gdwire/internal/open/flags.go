@@ -74,18 +74,18 @@ type Limits struct {
 // A limit is a flag for one of the limits.
 type limit struct {
 	name, limit, text string
-	file              int64 // the minimum limit for a regular file, raised to the size of a larger file; or 0
+	file              int64 // the limit for a regular file, whose size bounds memory; or 0 for the same
 	set               func(*Limits, int64)
 }
 
 // limits contains a flag for each limit except for the content of containers.
 var limits = []limit{
 	{"max-depth", "Depth", "containers around a value [1024]", 0, func(l *Limits, n int64) { l.values.Depth = int(min(n, math.MaxInt)) }},
-	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", 1 << 20, func(l *Limits, n int64) { l.values.Elements = n }},
-	{"max-values", "Values", "values in a top-level value [16 Mi]", 1 << 24, func(l *Limits, n int64) { l.values.Values = n }},
-	{"max-string", "StringBytes", "bytes of a string [16 MiB]", 16 << 20, func(l *Limits, n int64) { l.values.StringBytes = n }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", math.MaxInt64, func(l *Limits, n int64) { l.values.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", math.MaxInt64, func(l *Limits, n int64) { l.values.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", math.MaxInt64, func(l *Limits, n int64) { l.values.StringBytes = n }},
 	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", 0, func(l *Limits, n int64) { l.values.NameBytes = n }},
-	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", 256 << 20, func(l *Limits, n int64) { l.values.PackedBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", math.MaxInt64, func(l *Limits, n int64) { l.values.PackedBytes = n }},
 	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", 0, func(l *Limits, n int64) { l.values.Bytes = n }},
 	{"max-packet", "MaxPacket", "bytes of a packet, and of its value if it is compressed [8 MiB]", math.MaxUint32, func(l *Limits, n int64) { l.maxPacket = n }},
 }
@@ -108,12 +108,11 @@ func (l *Limits) define(f *shell.Flags, one limit) {
 	f.Limit(one.name, one.text, func(n int64) { one.set(l, n) })
 }
 
-// raised returns limits for a file. Limits not given by flags are at least the size of the file, and the size bounds
-// memory. A truncated file contains less than its counts and lengths say.
-func (l Limits) raised(size int64) Limits {
+// raised returns the limits for a file. What a length or count says beyond its end is damage, which no flag helps to read.
+func (l Limits) raised() Limits {
 	for _, one := range limits {
 		if one.file > 0 && (l.flags == nil || !l.flags.Given(one.name)) {
-			one.set(&l, max(size, one.file))
+			one.set(&l, one.file)
 		}
 	}
 	return l
@@ -183,7 +182,7 @@ type Flags struct {
 func (o *Flags) Reading(size int64) save.Reading {
 	limits := o.Limits
 	if size >= 0 {
-		limits = limits.raised(size)
+		limits = limits.raised()
 	}
 	r := save.Reading{Decoder: o.Decoder, Frame: o.Frame, MaxPacket: limits.maxPacket, MaxUnpacked: o.maxPacket, Skip: o.packetSkip}
 	r.Decoder.Limits = limits.values

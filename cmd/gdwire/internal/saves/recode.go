@@ -91,7 +91,11 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	case errors.As(f.Info.Damage, new(*save.ConversionError)):
 		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
 	default:
-		s.NoteAtEnd("lost: everything from offset %s on; %s", humanize.Comma(f.Info.Damage.Offset), reason)
+		from, in := "offset "+humanize.Comma(f.Info.Damage.Offset), (*gdwire.Error)(nil)
+		if errors.As(f.Info.Damage, &in) && in.Path != "" { // whose end is missed at the end of the file
+			from = in.Path
+		}
+		s.NoteAtEnd("lost: everything from %s on; %s", from, reason)
 	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
 	for _, p := range f.Info.Around {
