@@ -218,7 +218,7 @@ func TestCommandSet(t *testing.T) {
 		})
 	}
 	for _, object := range []string{`Object("Node", {})`, `[{"a": Object("Node", {"b": 1})}]`} {
-		r := setWith(t, value, "hp = "+object, append(flags[:4:4], "-objects=false")...)
+		r := setWith(t, value, "hp = "+object, flags[:4]...)
 		require.Equal(t, statusBad, r.status)
 		require.Contains(t, r.err, "$.hp: serialized objects are not allowed")
 	}

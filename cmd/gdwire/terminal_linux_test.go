@@ -190,3 +190,32 @@ func TestSetManyLines(t *testing.T) {
 		})
 	}
 }
+
+// TestEditOnTerminal edits files on a terminal, where no bytes are to be seen: they are replaced, and those before kept for undo.
+func TestEditOnTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, terminal := openPTY(t)
+	run := func(says string, args ...string) {
+		var stderr bytes.Buffer
+		command := exec.CommandContext(t.Context(), "gdwire", args...)
+		command.Stdin, command.Stdout, command.Stderr = strings.NewReader(`{"gold": 5}`), terminal, &stderr
+		_ = command.Run()
+		require.Contains(t, stderr.String(), says)
+	}
+	run("", "encode", "-plain", "-o", "a")
+	old := must(os.ReadFile("a"))(t)
+	require.NoError(t, os.WriteFile("b", old, 0o600))
+
+	run("a.bak is the file before: gdwire undo a goes back to it", "set", "gold = 7", "a")
+	require.Equal(t, old, must(os.ReadFile("a.bak"))(t))
+	run("2 files", "delete", "gold", "a", "b")
+	run("a is what a.2.bak was", "undo", "a", "b")
+	require.Equal(t, old, must(os.ReadFile("b"))(t))
+	run("", "set", "-n", "gold = 8", "b")
+	run("there is no $.gold.x", "set", "gold.x = 8", "b")
+	run("nothing was saved: use -i, or -o FILE", "set", "gold = 8", "-")
+	run("", "set", "gold = 8", "b", "-o", "c")
+	require.Equal(t, old, must(os.ReadFile("b"))(t))
+	require.NoFileExists(t, "b.bak", "undo took it")
+	require.FileExists(t, "c")
+}

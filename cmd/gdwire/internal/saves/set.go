@@ -59,7 +59,7 @@ func Move(f *shell.Flags) shell.Action { return edits(f, edit.Move) }
 // edits defines the flags of a command editing files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
 	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
-	e.open.EditFlags(f, true) // objects that are in the file stay, and others are typed on purpose
+	e.open.EditFlags(f, true) // objects that are in the file stay, and those on the command line are typed on purpose
 	f.EditFlags()
 	f.DryFlag()
 	switch op {
@@ -132,6 +132,9 @@ func (e *editor) check(f *shell.Flags) (err error) {
 	if len(e.lines) == 0 {
 		if e.exact = true; f.File() == "-" {
 			return errors.New("standard input cannot be both the file and the lines")
+		}
+		if e.hasLines() && !f.Given("objects") {
+			e.open.Decoder.AllowObjects = false // of lines that others wrote perhaps
 		}
 		return nil
 	}

@@ -417,7 +417,7 @@ func (f *Flags) DryFlag() {
 // EditFlags defines -o and -i of a command editing saves.
 func (f *Flags) EditFlags() {
 	f.SaveFlag()
-	f.BoolVar(&f.InPlace, "i", false, "replace each FILE, one after the other; in place of -o")
+	f.BoolVar(&f.InPlace, "i", false, "replace each FILE, one after the other; in place of -o. On a terminal, where bytes are nothing to see, a FILE without -o and -i is replaced, and kept as by -backup")
 }
 
 // QuietFlag defines -q.

@@ -299,6 +299,9 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 	if n := len(f.Operands); err == nil && (n < c.Min || c.Max >= 0 && n > c.Max) {
 		err = c.wrongOperands(f.Operands)
 	}
+	if err == nil && isTerminal && c.Edits && action.File != nil && f.Output == "" && !f.DryRun && !f.InPlace && !isStdin(f.Operands[len(f.Operands)-1]) {
+		f.InPlace, f.Backup = true, true // bytes are nothing to see, and people type this to change the file
+	}
 	if err == nil && action.Check != nil {
 		err = action.Check()
 	}

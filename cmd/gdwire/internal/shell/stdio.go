@@ -19,6 +19,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/fatih/color"
 	"github.com/gdwire/gdwire/internal/values/save/outfile"
+	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/mattn/go-runewidth"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -412,7 +413,7 @@ func (s *Stdio) commit(f *outfile.File, name string) error {
 	if err := f.Commit(); err != nil {
 		return errors.Join(err, os.Remove(backup))
 	}
-	s.Infof("%s is the file before", backup)
+	s.Infof("%s is the file before: gdwire undo %s goes back to it", backup, text.Operand(name))
 	return nil
 }
 
