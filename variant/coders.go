@@ -14,8 +14,15 @@ import (
 
 // A table of coders for each type, and guesses of types.
 
-func init() { // the functions refer to the table
+func init() { // the functions refer to the tables
 	ownTypes = sync.OnceValue(makeOwnTypes)
+	decodePlans.build = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
+		return decodePlanner{r}.makeDecoder(key)
+	}
+	encodePlans.build = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
+		return encodePlanner{r}.makeEncoder(key)
+	}
+	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
 }
 
 // makeOwnTypes makes the table of the types of this package, and their coders.
@@ -71,12 +78,6 @@ var ownCoders = map[reflect.Type]coder{}
 func ownCoder(t reflect.Type) coder {
 	ownTypes()
 	return ownCoders[t]
-}
-
-func init() {
-	decodePlans.build = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
-		return decodePlanner{r}.makeDecoder(key)
-	}
 }
 
 // makeDecoder returns the function to decode the Go type of key: by methods of the type, as a type
@@ -216,12 +217,6 @@ func decodeAnyKey(s *decoder, v reflect.Value) error {
 		v.Set(reflect.ValueOf(x))
 	}
 	return err
-}
-
-func init() {
-	encodePlans.build = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
-		return encodePlanner{r}.makeEncoder(key)
-	}
 }
 
 // makeEncoder returns the function to encode the Go type of key: by methods of the type, as a type

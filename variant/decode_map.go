@@ -99,10 +99,8 @@ type mapDecoder struct {
 	mapAccess                             // or zero
 }
 
-var mapTypes atomic.Int32 // the number of types of maps
-
-// nextSlot returns the index of a type of maps in encoder.pairs or decoder.pairs.
-func nextSlot() int { return int(mapTypes.Add(1)) }
+// mapTypes is the number of types of maps, and the index of the latest in encoder.pairs or decoder.pairs.
+var mapTypes atomic.Int32
 
 // takePair returns the variables for pairs. Maps in values take others. The caller puts them back, unless decoding fails.
 func (m *mapDecoder) takePair(s *decoder) *decodedPair {
@@ -140,7 +138,7 @@ func (b decodePlanner) newMapDecoder(t reflect.Type, most int) (*mapDecoder, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
 	m := &mapDecoder{
-		typ: t, vars: variableTypeOf(t), sizes: mapSizesOf(t), key: key.do, elem: elem, max: most, slot: nextSlot(),
+		typ: t, vars: variableTypeOf(t), sizes: mapSizesOf(t), key: key.do, elem: elem, max: most, slot: int(mapTypes.Add(1)),
 		clearsKey: keepsOld(t.Key()), clearsElem: keepsOld(t.Elem()), checksKey: !isExact(t.Key()), hasText: t.Key().Kind() == reflect.String,
 		keepsPair: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()) && t.Key().Size()+t.Elem().Size() <= maxScratch, mapAccess: accessTo(t),
 	}

@@ -122,10 +122,6 @@ type blockRun struct {
 
 var le = binary.LittleEndian
 
-func init() {
-	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
-}
-
 // makeBlocks makes the steps of all new plans, and lets the plans of structs and slices use the blocks with
 // fewer instructions.
 func (b encodePlanner) makeBlocks() {

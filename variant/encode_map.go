@@ -49,7 +49,7 @@ func (b encodePlanner) makeMapEncoder(t reflect.Type, tag *tag) (encodeFunc, err
 func newMapEncoder(t reflect.Type, keys mapKeys, elem *plan[encodeFunc]) *mapEncoder {
 	return &mapEncoder{
 		typ: t, vars: variableTypeOf(t), keys: keys, elem: elem, keySize: t.Key().Size(), valueSize: t.Elem().Size(),
-		mapAccess: accessTo(t), slot: nextSlot(), reuses: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()),
+		mapAccess: accessTo(t), slot: int(mapTypes.Add(1)), reuses: hasNoMethods(t.Key()) && hasNoMethods(t.Elem()),
 	}
 }
 
