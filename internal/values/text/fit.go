@@ -489,12 +489,13 @@ func (v *Value) isNumber() bool { return v.Type == gdwire.TypeInt || v.Type == g
 // Result returns the value in place of old: v itself, or old changed by v. As in GDScript, text is appended, and a vector or Color
 // changed by component.
 func (v *Value) Result(old *Value) (Value, error) {
+	if v.Change == "" {
+		return *v, nil
+	}
 	result, t := *old, old.Type
 	by, fits := v.Fit(t)
 	_, integers := t.Components()
 	switch {
-	case v.Change == "":
-		return *v, nil
 	case v.isNumber() && old.isNumber():
 		return v.number(old)
 	case fits && v.Change == "+" && (t == gdwire.TypeString || t == gdwire.TypeStringName):

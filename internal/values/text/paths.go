@@ -394,9 +394,8 @@ func (s *scanner) path() Path {
 			step.Op = End
 		case s.accept(everyStep), s.accept("[]"), s.accept(".*"): // the others as in jq and JSONPath
 			step.Op = All
-		case s.elements(&step):
 		case s.accept("["):
-			step.Key = s.key()
+			step = s.key()
 		case s.accept(".key("):
 			step.Op = KeyAt
 			step.Index = s.index()
@@ -447,28 +446,6 @@ func (s *scanner) packet() int64 {
 	return i
 }
 
-// elements parses a range of elements, if one is next: [a:b].
-func (s *scanner) elements(step *Step) bool {
-	start, ends := s.pos, [2]int64{0, math.MaxInt64}
-	for i, before := range []string{"[", ":"} {
-		s.space()
-		is, n, isFloat := s.accept(before), "", false
-		if s.space(); is {
-			n, isFloat = s.number()
-		}
-		if !is || isFloat {
-			s.pos = start
-			return false
-		}
-		if n != "" {
-			ends[i], _ = parseInt(n, 64) // the nearest
-		}
-	}
-	*step = Step{Op: Range, Index: ends[0], After: ends[1]}
-	s.close("]")
-	return true
-}
-
 // In returns the range among n elements.
 func (s *Step) In(n int64) (first, after int64) {
 	clip := func(i int64) int64 {
@@ -511,11 +488,16 @@ func (s *scanner) index() int64 {
 	return n
 }
 
-// key parses a key and the bracket after it.
-func (s *scanner) key() Value {
+// key parses a key, or a range of elements, [a:b], and the bracket after it.
+func (s *scanner) key() Step {
 	s.space()
-	start := s.pos
-	v := s.value()
+	start, v := s.pos, Value{Type: gdwire.TypeInt}
+	if !s.isNext(":") {
+		v = s.value()
+	}
+	if s.space(); v.Type == gdwire.TypeInt && s.accept(":") {
+		return s.elements(v.Int)
+	}
 	if s.err == nil && !v.isPathKey() {
 		s.pos = start
 		if v.Bare {
@@ -531,7 +513,20 @@ func (s *scanner) key() Value {
 		}
 	}
 	s.close("]")
-	return v
+	return Step{Key: v}
+}
+
+// elements parses the end of a range of elements and the bracket after it.
+func (s *scanner) elements(first int64) Step {
+	step := Step{Op: Range, Index: first, After: math.MaxInt64}
+	s.space()
+	if n, isFloat := s.number(); isFloat {
+		s.errorf("want an index and not %s", n)
+	} else if n != "" {
+		step.After, _ = parseInt(n, 64) // the nearest
+	}
+	s.close("]")
+	return step
 }
 
 // FromToken returns the value of a token, with numbers appended to numbers. A container becomes

@@ -38,6 +38,7 @@ type Node struct {
 	parent *Node
 	step   string           // of the path; while a Walker is in one of several values, the step to this one
 	keys   bool             // a node in this node has a container as its key
+	pairs  bool             // a node in this node is of a pair by its number
 	each   bool             // the step leads to several values; no other node is in the parent
 	inner  *Node            // the latest node added to this node
 	next   *Node            // the node added to the parent before
@@ -126,6 +127,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 	}
 	p.add(c)
 	p.keys = p.keys || s.Op == Child && s.Key.isContainerKey()
+	p.pairs = p.pairs || s.Op == KeyAt || s.Op == ValueAt
 	t.note(p, c, s)
 	return c
 }
@@ -521,10 +523,7 @@ func (w *Walker) dictionary(p *Node, c *Container) {
 		if _, w.err = w.ReadToken(); w.err != nil { // DictKey
 			return
 		}
-		w.key = AppendKeyAt(w.key[:0], i)
-		key := p.child(w.key)
-		w.key = AppendValueAt(w.key[:0], i)
-		value := p.child(w.key)
+		key, value := w.pair(p, i)
 		if key != nil {
 			w.elem = c.Key
 			w.walk(key)
@@ -540,6 +539,17 @@ func (w *Walker) dictionary(p *Node, c *Container) {
 		w.start, w.elem = start, c.Elem
 		w.next(value)
 	}
+}
+
+// pair returns the nodes of the key and the value of pair i by its number, or nil.
+func (w *Walker) pair(p *Node, i int64) (key, value *Node) {
+	if !p.pairs {
+		return nil, nil
+	}
+	w.key = AppendKeyAt(w.key[:0], i)
+	key = p.child(w.key)
+	w.key = AppendValueAt(w.key[:0], i)
+	return key, p.child(w.key)
 }
 
 // every returns the node for each value in the Dictionary or Object at p, or nil if there is none, and a function to call after the last.
@@ -622,9 +632,9 @@ func (w *Walker) object(p *Node, c *Container) {
 		if byName == nil && every != nil {
 			byName, every.step = every, string(w.key)
 		}
-		w.key = AppendValueAt(w.key[:0], i)
+		_, value := w.pair(p, i)
 		w.start, w.elem = start, gdwire.Elem{}
-		w.next(cmp.Or(p.child(w.key), byName))
+		w.next(cmp.Or(value, byName))
 	}
 }
 
