@@ -132,6 +132,9 @@ func (export) Measure(d *Decoder, b []byte, count int64) (size, rest int64, wide
 	return d.forms.measure(b, count)
 }
 
+// ResetStart is d.ResetBytes(b) for bytes after which others can follow, as with Reset: d finds their end where it reaches it.
+func (export) ResetStart(d *Decoder, b []byte) { d.resetStart(b) }
+
 // Place makes the offsets of d start at offset, and its paths at the value of this number, such as
 // $2, until Reset. Place is for a value in a file, before its first token was read.
 func (export) Place(d *Decoder, offset, value int64) { d.place(offset, value) }

@@ -142,6 +142,13 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.startTop()
 }
 
+// resetStart is [export.ResetStart].
+func (d *Decoder) resetStart(b []byte) {
+	d.ResetBytes(b)
+	d.endAt(math.MaxUint64)
+	d.limitValue()
+}
+
 // reset discards the input and the state of earlier calls. The next input is buf[:end] and then
 // the bytes of r. The caller then switches the fast path on or off. The first reset derives fields
 // from the options; they do not change later.

@@ -228,7 +228,7 @@ func (f *File) write(w io.Writer) error {
 	if !info.Lengths.valid() {
 		return fmt.Errorf("savefile: unknown %v", info.Lengths)
 	}
-	if f.edited && !f.options.IgnoreChecksums {
+	if f.suspects && !f.options.IgnoreChecksums {
 		if what := edit.Checksum(f.content, slices.Values(slices.Sorted(maps.Keys(f.paths)))); what != "" {
 			return fmt.Errorf("savefile: %w: %s", ErrChecksum, what)
 		}
@@ -336,7 +336,7 @@ func (f *File) Edit(edits ...Edit) error {
 		return fmt.Errorf("savefile: it is only probable that the file, which is damaged, is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
 	}
 	if err == nil {
-		f.content, f.edited = p.Content(), f.edited || len(p.Changes) > 0
+		f.content, f.suspects = p.Content(), f.suspects || p.Suspects
 		for i := range edits {
 			path, _ := parsePath(edits[i].path) // without an error, as before
 			f.paths[path.String()] = true

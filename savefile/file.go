@@ -1,7 +1,6 @@
 package savefile
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -231,15 +230,15 @@ type File struct {
 	// counterpart is written; see the section "Godot 4 to Godot 3". If Lossy is nil, such a value is an error.
 	Lossy func(Loss)
 
-	opened  Info // describes content
-	options Options
-	paths   map[string]bool // of edits
-	edited  bool            // a value is another now
-	content *save.Content
-	stack   *save.Stack // around content
-	name    string      // of the opened file, or ""
-	stat    os.FileInfo // of this file when opened
-	file    *os.File    // nil if the content is held in memory
+	opened   Info // describes content
+	options  Options
+	paths    map[string]bool // of edits
+	suspects bool            // some values can be checksums of edited ones
+	content  *save.Content
+	stack    *save.Stack // around content
+	name     string      // of the opened file, or ""
+	stat     os.FileInfo // of this file when opened
+	file     *os.File    // nil if the content is held in memory
 }
 
 // A Loss is a value that another format cannot contain.
@@ -440,7 +439,7 @@ func New(info Info, values ...any) (*File, error) {
 		}
 		all = append(all, b...)
 	}
-	c.ReaderAt, c.Size = bytes.NewReader(all), int64(len(all))
+	c.ReaderAt, c.Size = save.Block(all), int64(len(all))
 	return &File{Info: info, opened: info, content: c, stack: new(save.Stack), paths: map[string]bool{}, options: Options{IgnoreChecksums: true}}, nil
 }
 

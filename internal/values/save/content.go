@@ -10,16 +10,12 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/reals"
 	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
-
-// export contains the calls of package gdwire for this module.
-var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // A Content is a content that can be read several times: packets after their lengths, or values one after another,
 // which are packets without a length.
@@ -54,7 +50,7 @@ func NewContent(r io.ReaderAt, size int64, o *Reading) *Content {
 // 4.
 func NewPacket(packet []byte, o gdwire.DecoderOptions) *Content {
 	o.Format = cmp.Or(o.Format, gdwire.Godot4)
-	return NewContent(bytes.NewReader(packet), int64(len(packet)), &Reading{Decoder: o})
+	return NewContent(Block(packet), int64(len(packet)), &Reading{Decoder: o})
 }
 
 // errEmpty is the error of a packet that is too short for a value.
@@ -319,7 +315,7 @@ type extent struct {
 
 // lengths iterates over the packets after their lengths. The last one can end after the end of the content.
 func (c *Content) lengths(yield func(extent, error) bool) {
-	w, order := window{r: c.ReaderAt, size: c.Size}, c.Frame.Order()
+	w, order := newWindow(c.ReaderAt, c.Size), c.Frame.Order()
 	p := extent{}
 	for at := int64(0); c.Size-at >= lengthSize; p.index++ {
 		b, err := w.bytes(at, int(min(lengthSize+minPacket, c.Size-at)))
@@ -338,13 +334,15 @@ func (c *Content) lengths(yield func(extent, error) bool) {
 // Place makes d read a packet. Offsets are in the content, and paths start with the number of the
 // packet.
 func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
-	d.Reset(io.NewSectionReader(c.ReaderAt, p.Offset, p.Limit()-p.Offset))
+	ResetAt(d, c.ReaderAt, p.Offset, p.Limit())
 	export.Place(d, p.Offset, p.Index)
 }
 
 // values calls yield for each value.
 func (c *Content) values(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
-	for p := range Values(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder) {
+	d := gdwire.NewDecoder(nil, &c.Decoder)
+	ResetAt(d, c.ReaderAt, 0, c.Size)
+	for p := range Values(d) {
 		if p.Err != nil {
 			return p.Err
 		}
@@ -367,6 +365,15 @@ type window struct {
 	size  int64
 	start int64
 	buf   []byte
+}
+
+// newWindow returns a window of size bytes of r, with all those of a Block.
+func newWindow(r io.ReaderAt, size int64) *window {
+	w := &window{r: r, size: size}
+	if b, ok := r.(Block); ok && int64(len(b)) >= size {
+		w.buf = b[:size]
+	}
+	return w
 }
 
 // bytes returns n bytes at an offset. They are valid until the next call.
@@ -507,7 +514,7 @@ func (s *Store) Check() error {
 // ReaderAt returns a reader of the content.
 func (s *Store) ReaderAt() io.ReaderAt {
 	if s.Data != nil {
-		return bytes.NewReader(s.Data)
+		return Block(s.Data)
 	}
 	return s.File
 }

@@ -11,9 +11,13 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal"
 	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // The maximum sizes in bytes of a content in memory. One limit would not do: a content that can stay in its file is
 // held if holding is cheap, the page also holds bytes no longer in the file, and a pipe leaves no choice.
@@ -100,8 +104,7 @@ type Bytes struct {
 	Err  error // after the bytes, as far as known
 	Held bool  // the bytes are in memory
 
-	all  []byte           // if Held
-	at   io.ReaderAt      // nil if read in order
+	at   io.ReaderAt      // a Block if Held, and nil if read in order
 	open func() io.Reader // opens bytes that are read in order again, or nil
 	once io.Reader        // the rest of a pipe, or nil
 	read bytes.Buffer     // of the pipe so far
@@ -110,7 +113,27 @@ type Bytes struct {
 
 // memory returns Bytes in memory, with the error after them.
 func memory(b []byte, err error) *Bytes {
-	return &Bytes{Size: int64(len(b)), Err: err, Held: true, all: b, at: bytes.NewReader(b)}
+	return &Bytes{Size: int64(len(b)), Err: err, Held: true, at: Block(b)}
+}
+
+// A Block is bytes in memory.
+type Block []byte
+
+// ReadAt reads bytes from an offset on.
+func (b Block) ReadAt(p []byte, at int64) (n int, err error) {
+	if n = copy(p, b[min(at, int64(len(b))):]); n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ResetAt makes d read the bytes of r from start to end: those of a Block where they are.
+func ResetAt(d *gdwire.Decoder, r io.ReaderAt, start, end int64) {
+	if b, ok := r.(Block); ok {
+		export.ResetStart(d, b[start:min(end, int64(len(b)))])
+		return
+	}
+	d.Reset(io.NewSectionReader(r, start, end-start))
 }
 
 // Live reports whether the bytes are those of a pipe or terminal, where more can arrive at any time. They are read once.
@@ -178,7 +201,7 @@ func (b *Bytes) buffer(most int64) ([]byte, error) {
 // after returns the bytes after the first n.
 func (b *Bytes) after(n int64) *Bytes {
 	rest := *b
-	rest.Size, rest.all, rest.read = max(b.Size-n, -1), nil, bytes.Buffer{}
+	rest.Size, rest.read = max(b.Size-n, -1), bytes.Buffer{}
 	skip := func(r io.Reader) io.Reader {
 		if _, err := io.CopyN(io.Discard, r, n); err != nil {
 			return checked.Failed{Err: err}

@@ -463,7 +463,7 @@ func (st *Stack) runsOut() bool {
 	o.Limits = gdwire.NoLimits
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
-	d.Reset(io.NewSectionReader(st.at, start, st.Size-start))
+	ResetAt(d, st.at, start, st.Size)
 	return errors.Is(d.SkipValue(), io.ErrUnexpectedEOF)
 }
 

@@ -192,10 +192,9 @@ func (p *Packet) FromStart(err error) error {
 	return err
 }
 
-// Values iterates over the values in r, up to the first invalid value.
-func Values(r io.Reader, o *gdwire.DecoderOptions) iter.Seq[*Packet] {
+// Values iterates over the values of d, up to the first invalid value, and releases d.
+func Values(d *gdwire.Decoder) iter.Seq[*Packet] {
 	return func(yield func(*Packet) bool) {
-		d := gdwire.NewDecoder(r, o)
 		defer d.Release()
 		for i := int64(0); ; i++ {
 			p := &Packet{Decoder: d, Index: i, Offset: d.InputOffset(), End: d.InputOffset()}

@@ -288,7 +288,7 @@ func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
 	default:
 		z.own = 0
 	}
-	if z.keys.Twice(d, t) {
+	if z.keys.Next(d, t) > 1 {
 		z.note(d, end, errNulls)
 		return z.found
 	}

@@ -247,7 +247,7 @@ const maxMeasured = 1 << 10
 func (st *Stack) fills() bool {
 	d := st.NewDecoder()
 	defer d.Release()
-	w := &window{r: st.at, size: st.Size, buf: st.all}
+	w := newWindow(st.at, st.Size)
 	narrow := true
 	at := int64(0)
 	for n := 0; at < st.Size; n++ {
@@ -317,7 +317,7 @@ func (s *search) endsRight(st *Stack) bool {
 	}
 	d := st.NewDecoder()
 	defer d.Release()
-	d.Reset(io.NewSectionReader(st.at, 0, st.Size))
+	ResetAt(d, st.at, 0, st.Size)
 	return d.SkipValue() != nil || d.InputOffset() >= st.Size
 }
 
@@ -533,7 +533,7 @@ func endsWithValue(d *gdwire.Decoder, w *window, at, end int64, narrow *bool) bo
 		if size == 0 {
 			d.ResetBytes(b)
 			if d.SkipValue() != nil {
-				d.Reset(io.NewSectionReader(w.r, at, end-at))
+				ResetAt(d, w.r, at, end)
 				if d.SkipValue() != nil {
 					return false
 				}

@@ -618,7 +618,7 @@ func Packets(o *save.Reading, r io.Reader) iter.Seq[*save.Packet] {
 	case o.Framed():
 		return newFramer(r, o).packets
 	}
-	return save.Values(r, &o.Decoder)
+	return save.Values(gdwire.NewDecoder(r, &o.Decoder))
 }
 
 // WholePackets iterates over the length-prefixed packets read by s, each after being received

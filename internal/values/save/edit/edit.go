@@ -483,17 +483,24 @@ func (e *editor) verify(p *editedPacket, shift int64) error {
 	strict.Limits = gdwire.NoLimits
 	strict.Limits.Depth = o.Limits.Depth
 	check := func(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) error {
-		d := gdwire.NewDecoder(io.NewSectionReader(r, start, end-start), &o)
+		d := gdwire.NewDecoder(nil, &o)
+		save.ResetAt(d, r, start, end)
 		defer d.Release()
 		return d.SkipValue()
 	}
-	edited := func(o gdwire.DecoderOptions) error {
-		return check(o, e.edited, p.start+shift, p.end+shift+p.grow)
+	start, size := p.start+shift, p.end-p.start+p.grow
+	r := io.ReaderAt(e.edited)
+	if size <= save.MaxHeld {
+		b := make(save.Block, size)
+		if _, err := r.ReadAt(b, start); err != nil {
+			return err
+		}
+		r, start = b, 0
 	}
-	err := edited(strict)
-	if err != nil && check(strict, e.content, p.start, p.end) != nil {
+	err := check(strict, r, start, start+size)
+	if err != nil && check(strict, e.content.ReaderAt, p.start, p.end) != nil {
 		o.AllowObjects, o.Limits = true, strict.Limits
-		err = edited(o)
+		err = check(o, r, start, start+size)
 	}
 	if err != nil {
 		return &RefusedError{err}

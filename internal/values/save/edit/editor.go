@@ -3,7 +3,6 @@ package edit
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -317,7 +316,9 @@ func (e *editor) newKey(t *text.Node, key *text.Value) (*newKeys, error) {
 func (e *editor) again(start int64) *gdwire.Decoder {
 	o := e.content.Decoder
 	o.Limits = gdwire.NoLimits // the value was read with limits before
-	return gdwire.NewDecoder(io.NewSectionReader(e.content, start, e.InputOffset()-start), &o)
+	d := gdwire.NewDecoder(nil, &o)
+	save.ResetAt(d, e.content.ReaderAt, start, e.InputOffset())
+	return d
 }
 
 // checkKeys returns an error if a new key of the Dictionary or Object at p equals another of its

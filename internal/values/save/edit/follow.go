@@ -315,6 +315,9 @@ func (s *suspect) follow(spans []span) (v text.Value, follows bool, err error) {
 // of bytes with another.
 func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
 	const most = 8
+	if len(p.Changes) == 0 {
+		return edited, nil
+	}
 	k := check(c, func(yield func(string) bool) {
 		for i := range p.Changes {
 			if !yield(p.Changes[i].Path) {
@@ -322,7 +325,7 @@ func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
 			}
 		}
 	})
-	if len(k.all) == 0 || len(p.Changes) == 0 {
+	if p.Suspects = len(k.all) > 0 || p.More > 0; !p.Suspects {
 		return edited, nil
 	}
 	spans := k.spansOf(c)

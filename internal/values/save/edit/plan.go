@@ -410,6 +410,8 @@ type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
 	Also    []string // the paths of the first of several values that a path leads to
+	// Suspects reports whether there are values that can be checksums of changed ones, so that Checksum says more.
+	Suspects bool
 
 	content *save.Content // after the edit
 }

@@ -10,7 +10,11 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal"
 )
+
+// export contains the calls of package gdwire for this module.
+var export = gdwire.Internal.Export(&internal.AllowInternalUse)
 
 // A trial is the result of one reading of the head.
 type trial struct {
@@ -369,7 +373,7 @@ func (t *trial) value(b []byte) value {
 	if len(b) >= minPacket && (b[0] >= mostTypes || t.strict && !PlainHeader(b)) { // most packets of other bytes are refused here
 		return value{err: gdwire.ErrType}
 	}
-	d.Reset(bytes.NewReader(b))
+	export.ResetStart(d, b)
 	r := valueReader{content: &t.content, Decoder: d}
 	for at := int64(0); ; at = d.InputOffset() {
 		token, err := d.ReadToken()
@@ -423,10 +427,10 @@ type valueReader struct {
 
 // token counts the latest token.
 func (r *valueReader) token(t gdwire.Token) {
-	k, isKey, nulls := t.Kind(), r.keys.isKey, r.nulls
-	r.keys.isKey, r.hasHeader, r.nulls = k == gdwire.KindDictKey, true, 0
+	nulls, keys := r.nulls, r.keys.Next(r.Decoder, t)
+	r.hasHeader, r.nulls = true, 0
 	bits := float64(headerBits)
-	switch k {
+	switch t.Kind() {
 	case gdwire.KindDictKey, gdwire.KindEnd:
 		r.hasHeader = false
 		return
@@ -434,12 +438,10 @@ func (r *valueReader) token(t gdwire.Token) {
 		bits = smallBits
 		if r.Depth() == 0 {
 			r.nulls = nulls + 1
-		} else if isKey {
+		} else if keys > 0 {
 			bits = 0
-			r.nullKeys = max(r.nullKeys, r.keys.note(r.Depth(), 1))
+			r.nullKeys = max(r.nullKeys, keys)
 		}
-	case gdwire.KindDictStart:
-		r.keys.note(r.Depth(), 0)
 	case gdwire.KindProperty, gdwire.KindSignal: // names have no header
 		r.hasHeader, bits = false, smallBits-unlikelyText(t)
 	case gdwire.KindStringChunk:
@@ -601,31 +603,23 @@ func unlikelyReals(t gdwire.Token) (bits float64) {
 // NullKeys finds Dictionaries with the key null twice. Zeros in place of the end of a file are read as
 // nulls, and no engine writes a key twice. The zero value is ready for use.
 type NullKeys struct {
-	found []int // by depth, the keys null in the Dictionary there
+	found []int // by depth, the keys null in the Dictionary there, at most 2
 	isKey bool  // the next token starts a key
 }
 
-// Twice reports whether t, the latest token of d, is the second key null of a Dictionary.
-func (n *NullKeys) Twice(d *gdwire.Decoder, t gdwire.Token) bool {
-	k, isKey := t.Kind(), n.isKey
+// Next returns the number of keys null so far, at most 2, in the Dictionary of which t, the latest token of d, is one, or 0.
+func (n *NullKeys) Next(d *gdwire.Decoder, t gdwire.Token) int {
+	k, isKey, depth := t.Kind(), n.isKey, d.Depth()
 	n.isKey = k == gdwire.KindDictKey
 	switch {
 	case k == gdwire.KindDictStart:
-		n.note(d.Depth(), 0)
+		n.found = append(n.found, make([]int, max(depth+1-len(n.found), 0))...)
+		n.found[depth] = 0
 	case isKey && k == gdwire.KindNil:
-		return n.note(d.Depth(), 1) == 2
+		n.found[depth] = min(n.found[depth]+1, 2)
+		return n.found[depth]
 	}
-	return false
-}
-
-// note adds keys null to those of the Dictionary at a depth, starting a Dictionary if keys is 0, and returns their
-// number, at most 2.
-func (n *NullKeys) note(depth, keys int) int {
-	for len(n.found) <= depth {
-		n.found = append(n.found, 0)
-	}
-	n.found[depth] = min((n.found[depth]+1)*keys, 2)
-	return n.found[depth]
+	return 0
 }
 
 // NullsFollow reports whether the nulls at the end of several values without lengths can be zeros in
