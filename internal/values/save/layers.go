@@ -220,7 +220,8 @@ func (s *search) quoted(p *place) (*found, error) {
 // fastlz finds a stream of FastLZ, which has no signature: any bytes can be one, so all of its content must be values.
 func (s *search) fastlz(p *place) (*found, error) {
 	plain := p.best.Values
-	if p.Live() && plain.Unknown() == nil || p.records || !s.isFastLZ(p) {
+	const mostTwice = 256 << 10 // bytes of a stream in a stream, both of which can be any bytes
+	if p.Live() && plain.Unknown() == nil || p.records || p.packed && p.Size > mostTwice || !s.isFastLZ(p) {
 		return nil, nil // a pipe can be read only once
 	}
 	if s.Known.Format && s.Known.Frame { // Sure says nothing then

@@ -96,6 +96,7 @@ type place struct {
 	perhaps bool           // a layer around the bytes is not sure, so an error only means that it is none
 	records bool           // the bytes are records after lengths
 	broken  bool           // they are one value that is damaged
+	packed  bool           // they are what a stream of FastLZ contains, if it is one
 	format  *gdwire.Format // of the values, or nil
 	best    *Stack         // so far
 }
@@ -161,9 +162,9 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 		return nil, nil
 	}
 	in := place{Bytes: f.content(), depth: p.depth + 1, skip: p.skip, forced: p.forced, perhaps: p.perhaps || !f.settled, records: f.records, broken: f.broken, format: f.format}
-	switch f.layer.(type) {
+	switch l := f.layer.(type) {
 	case *container:
-		in.forced = false
+		in.forced, in.packed = false, !f.settled && l.info.Mode == fileaccess.FastLZ && !l.info.Base64.Text
 	case *skipped:
 		in.skip = 0
 	}

@@ -477,6 +477,11 @@ func TestBounds(t *testing.T) {
 		require.NotNil(t, o.Ended, test.name)
 		require.Regexp(t, `ended at offset \d+, because it took too long; if there are bytes before a value, skip them$`, o.Ended.Error())
 		require.Less(t, o.Ended.Offset, len(b)-len(value))
+		shared := &Budget{}
+		shared.Add(len(b))
+		require.Nil(t, Find(b, &Options{Shared: shared}), test.name)
+		require.Less(t, shared.used, shared.all()+4<<20, test.name) // the last step can exceed it
+		require.Nil(t, Find(value, &Options{Shared: shared}), "what was ended stays so: %s", test.name)
 		require.NotNil(t, Find(value, o), test.name)
 		require.Nil(t, o.Ended, test.name)
 	}
