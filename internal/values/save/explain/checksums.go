@@ -99,7 +99,7 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 // movingSums adds the spot if it is a checksum of a span that depends on where the field is.
 func (e *explainer) movingSums(g int, x *spot, s *sum) {
 	const perRule = 60 // instructions
-	if e.unhashed && e.left()-2*int64(len(e.b)) < e.all()/3 {
+	if e.unhashed && e.mostHashed()-e.hashed < 2*int64(len(e.b)) {
 		return
 	}
 	rules := e.movingRules(g, x.at, x.to)

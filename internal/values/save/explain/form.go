@@ -71,15 +71,15 @@ type sum struct {
 	name string
 	size int
 	bits float64 // of its price
-	work float64 // instructions for a byte, without those of processors of the latest years
+	work float64 // of a byte, in instructions of processors that hash
 	of   func(b []byte) []byte
 }
 
 // sums are the checksums: digests, and then numbers, the most frequent first.
 var sums = slices.Concat([]*sum{
-	{"SHA-256", 32, 2, 30, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
-	{"MD5", 16, 2, 10, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
-	{"SHA-1", 20, 3, 12, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
+	{"SHA-256", 32, 2, 4, func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }},
+	{"MD5", 16, 2, 4, func(b []byte) []byte { d := md5.Sum(b); return d[:] }},
+	{"SHA-1", 20, 3, 4, func(b []byte) []byte { d := sha1.Sum(b); return d[:] }},
 	crc,
 }, numberSums[:])
 
@@ -101,7 +101,7 @@ var numberSums = [...]*sum{
 var plainSum = numberSum(6, "sum of bytes", 4, 10)
 
 func numberSum(i int, name string, size int, bits float64) *sum {
-	const work = 30 // of all
+	const work = 24 // of all
 	return &sum{name, size, bits, work, func(b []byte) []byte { all := numbers(b); return all[i][8-size:] }}
 }
 
@@ -229,17 +229,17 @@ type digestKey struct {
 	zeroed   [2]int // from and to of the field, with zeros in its place
 }
 
-// hash reports whether n more bytes may be hashed by s. A third of all work is left for what is not needed.
+// hash reports whether n more bytes may be hashed by s. Those that are needed end the search otherwise.
 func (d *digests) hash(s *sum, n int) bool {
 	work := int64(float64(n) * s.work)
 	if d.needed {
 		return d.take(int(work))
 	}
-	if d.left()-work < d.all()/3 {
+	if d.hashed+work > d.mostHashed() {
 		d.unhashed = d.unhashed || s != plainSum
 		return false
 	}
-	d.used += work
+	d.hashed += work
 	return true
 }
 

@@ -23,17 +23,26 @@ const fixedWork, workPerByte = 20_000_000, 128
 // A Budget bounds the work of a search, of all streams in an input and of all layers around its values together.
 type Budget struct {
 	input, contents int64 // bytes: of the largest input, and of the contents of streams in it
-	used            int64
+	used, hashed    int64 // work
 	ended           *BoundError
 }
 
 // Add adds an input, or the content of a container around one that was added: the largest counts.
 func (b *Budget) Add(size int) { b.input = max(b.input, int64(size)) }
 
-// all returns the work that all of the search may do. Streams are expected to be 16 times smaller than their contents, or small.
-func (b *Budget) all() int64 {
+// all returns the work that all of the search may do, without hashes.
+func (b *Budget) all() int64 { return fixedWork + workPerByte*b.size() }
+
+// mostHashed returns the work that all hashes may do: without one, a checksum is not found.
+func (b *Budget) mostHashed() int64 {
+	const fixed, perByte = 16e6, 96
+	return fixed + perByte*b.size()
+}
+
+// size returns the bytes that count. Streams are expected to be 16 times smaller than their contents, or small.
+func (b *Budget) size() int64 {
 	const packed, small = 16, 2 << 20
-	return fixedWork + workPerByte*(b.input+min(b.contents, packed*b.input+small))
+	return b.input + min(b.contents, packed*b.input+small)
 }
 
 // left returns the work that is left.
