@@ -564,6 +564,9 @@ func (st *Stack) Secret() (offset, size int) {
 	return 0, 0
 }
 
+// SecretText says what bytes that Secret returns are not.
+func SecretText(offset, size int) string { return explain.SecretText(offset, size) }
+
 // Records returns the number of records that the values are in, or 0, and reports whether another follows that is cut.
 func (st *Stack) Records() (n int, cut bool) {
 	e := st.explained()

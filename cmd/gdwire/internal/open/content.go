@@ -302,7 +302,7 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 	}
 	r.Around = in.Around()
 	if at, n := in.Secret(); n > 0 {
-		r.Around += fmt.Sprintf("; %d bytes at %d look like a checksum that cannot be computed", n, at)
+		r.Around += "; " + save.SecretText(at, n)
 	}
 	return r
 }

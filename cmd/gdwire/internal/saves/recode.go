@@ -32,6 +32,8 @@ var lengths = map[save.Frame]savefile.Lengths{
 	save.Bare: savefile.NoLengths, save.U32: savefile.LittleEndian, save.U32BE: savefile.BigEndian,
 }
 
+const secret = "checksum with a secret" // the What of a Part of package savefile
+
 // Repair defines the flags of repair.
 func Repair(f *shell.Flags) shell.Action {
 	var o open.Flags
@@ -72,8 +74,11 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	if f.Info.Damage == nil {
 		s.Unchanged = true
 		for _, p := range f.Info.Around {
-			if p.Wrong {
+			switch {
+			case p.Wrong:
 				s.Infof("the %s at offset %d is not that of its values, which are whole; set writes it with others", p.What, p.Offset)
+			case p.What == secret:
+				s.Infof("%s", save.SecretText(int(p.Offset), int(p.Size)))
 			}
 		}
 		s.Infof("%s is not damaged; nothing was written", in.Name)
@@ -99,8 +104,8 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
 	for _, p := range f.Info.Around {
-		if p.What == "checksum with a secret" {
-			s.NoteAtEnd("%d bytes at offset %d look like a checksum that cannot be computed: the game may refuse the file", p.Size, p.Offset)
+		if p.What == secret {
+			s.NoteAtEnd("%s; the game may refuse it", save.SecretText(int(p.Offset), int(p.Size)))
 		}
 	}
 	return nil

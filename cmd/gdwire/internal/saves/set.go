@@ -345,7 +345,7 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	}
 	at, n := in.Secret()
 	const name = 16
-	switch text := fmt.Sprintf("%s: %d bytes at offset %d look like a checksum that cannot be computed, with a secret perhaps: the game may refuse the edited file", in.Name, n, at); {
+	switch text := fmt.Sprintf("%s: %s; the game may refuse the edited file", in.Name, save.SecretText(at, n)); {
 	case n == 0:
 	case n > name && e.op == edit.Set && !e.force:
 		return fmt.Errorf("%s; -force writes it", text)

@@ -404,7 +404,7 @@ func (e *editor) bytes(p *text.Node, b []byte) error {
 		return nil
 	}
 	if at, n := parse.Secret(); n > 0 {
-		return fmt.Errorf("%d bytes at offset %d of %v look like a checksum that cannot be computed, with a secret perhaps", n, at, p)
+		return fmt.Errorf("in the bytes at %v, %s", p, save.SecretText(at, n))
 	}
 	next, err := parse.Rewrite(values)
 	if err != nil {

@@ -561,7 +561,7 @@ func TestInside(t *testing.T) {
 		{name: "a checksum in the bytes", build: beside(func(b []byte) dict {
 			s := sha256.Sum256(append([]byte("k"), b...))
 			return dict{"data": append(s[:], b...)}
-		}), err: "32 bytes at offset 0 of $.data look like a checksum that cannot be computed"},
+		}), err: "in the bytes at $.data, 32 bytes at offset 0 look like a checksum but are no SHA-256 or MD5 of any bytes here"},
 		{name: "a second value", build: beside(func(b []byte) dict { return dict{"data": append(framed(raw(list(9))), framed(b)...)} }), lines: []string{"$.data.value()$1.hp = 74", `$.data.value()$1.name = "` + name + `"`}},
 		{name: "a checksum of a value", build: func(v any) any { return dict{"data": v, "sha256": sha(raw(v))} }, lines: []string{"$.data.hp = 74", `$.data.name = "` + name + `"`}},
 		{name: "a checksum of a text", build: func(v any) any { return []any{v.(dict)["name"], md([]byte(v.(dict)["name"].(string))), v} }, lines: []string{`$[0] = "` + name + `"`, `$[2].name = "` + name + `"`, "$[2].hp = 74"}},

@@ -706,6 +706,18 @@ func (p *Parse) Secret() (offset, size int) {
 	return 0, 0
 }
 
+// SecretText says that bytes that Secret returns are none of the checksums of that size, in bytes or hexadecimal digits.
+func SecretText(offset, size int) string {
+	var tried []string
+	for _, s := range sums {
+		if (s.size == size || 2*s.size == size) && (s.size > mostDigest || s == crc) {
+			tried = append(tried, s.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes at offset %d look like a checksum but are no %s of any bytes here: the game uses a secret, or the file is damaged or edited",
+		size, offset, strings.Join(tried, " or "))
+}
+
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
 	zeros, high, hex := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // in the bytes before each, and after
