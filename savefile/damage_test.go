@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -237,6 +238,41 @@ func TestRepairPath(t *testing.T) {
 		var at *gdwire.Error
 		require.ErrorAs(t, f.Info.Damage, &at, name)
 		require.Equal(t, c.path, at.Path, "%s: %v", name, f.Info.Damage)
+	}
+}
+
+// TestCorrected: one damaged type or text is corrected, and nothing is lost.
+func TestCorrected(t *testing.T) {
+	for _, kind := range plainKinds {
+		d := content()
+		if kind.Format == gdwire.Godot3 {
+			d.Delete("floats") // of a declared type
+		}
+		b, _ := file(t, kind, d)
+		types, texts, same := 0, 0, 0
+		for at := range b {
+			damaged := bytes.Clone(b)
+			damaged[at] = 0x63 | b[at]&0x80
+			if b[at] >= 'a' && b[at] <= 'z' {
+				damaged[at] = 0xff
+			}
+			_, err := all(damaged, given(kind))
+			var in *gdwire.Error
+			if !errors.As(err, &in) || in.Offset != int64(at) || !errors.Is(err, gdwire.ErrUTF8) && (at%4 > 0 || !errors.Is(err, gdwire.ErrType)) {
+				continue
+			}
+			f := must(read(damaged, repairing(kind)))(t)
+			if got := written(t, f); errors.Is(err, gdwire.ErrUTF8) {
+				damaged[at] = '?'
+				require.Equal(t, damaged, got)
+				texts++
+			} else if types++; bytes.Equal(b, got) {
+				same++
+			}
+			require.ErrorContains(t, f.Info.Damage, in.Err.Error())
+		}
+		require.Positive(t, texts, "%v", kind)
+		require.GreaterOrEqual(t, 10*same, 8*types, "%v: of %d", kind, types)
 	}
 }
 

@@ -508,7 +508,9 @@ func (f *File) repair(err error) error {
 		}
 	}
 	c, bad := edit.Repair(f.content, end)
-	if known == nil {
+	if fixed := (*edit.CorrectedError)(nil); errors.As(bad, &fixed) {
+		known = &DamageError{fixed.Err.Offset, bad}
+	} else if known == nil {
 		if bad = damaged(bad); bad == nil || !errors.As(bad, &known) {
 			return bad
 		}

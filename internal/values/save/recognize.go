@@ -120,6 +120,13 @@ func (c *Content) IsRecognized(known Known) bool {
 	return r.fits() && slices.Contains(r.Readings, c.Reading())
 }
 
+// Evidence returns the bits of evidence that all bytes of a content are as c reads them.
+func (c *Content) Evidence(all []byte) float64 {
+	in := (&Known{Format: true, Frame: true}).input(&Reading{Decoder: c.Decoder, Frame: c.Frame})
+	in.Head, in.Size = all, int64(len(all))
+	return recognize.Recognize(in).Evidence
+}
+
 // RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader from their
 // start, and reports whether they were recognized. Packets recognized only with one of Skips count as recognized, but
 // are invalid.

@@ -18,10 +18,12 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/values/compare"
 	"github.com/gdwire/gdwire/internal/values/reals"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
 	"github.com/gdwire/gdwire/internal/values/text"
 	"github.com/gdwire/gdwire/savefile"
 	"github.com/gdwire/gdwire/stream"
@@ -84,7 +86,14 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		s.Infof("%s is not damaged; nothing was written", in.Name)
 		return nil
 	}
-	n, err := f.WriteTo(s.Out)
+	var sum *savefile.Part // perhaps
+	out, all := io.Writer(s.Out), new(bytes.Buffer)
+	for i := range f.Info.Around {
+		if p := &f.Info.Around[i]; p.What == secret {
+			sum, out = p, io.MultiWriter(s.Out, all)
+		}
+	}
+	n, err := f.WriteTo(out)
 	if err != nil {
 		return open.WithChoice(err)
 	}
@@ -95,6 +104,12 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		s.NoteAtEnd("corrected the length; %s", reason)
 	case errors.As(f.Info.Damage, new(*save.ConversionError)):
 		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
+	case errors.As(f.Info.Damage, new(*edit.CorrectedError)):
+		s.NoteAtEnd("lost: nothing but what is corrected; %s", reason)
+	case n == size && f.Info.Container.IsPlain():
+		s.NoteAtEnd("lost: nothing, unless the file is cut; a count is corrected; %s", reason)
+	case len(f.Info.Around) > 0 && save.IsDamage(f.Info.Damage.Err):
+		s.NoteAtEnd("lost: everything from offset %s of the values on; %s", humanize.Comma(f.Info.Damage.Offset), reason)
 	default:
 		from, in := "offset "+humanize.Comma(f.Info.Damage.Offset), (*gdwire.Error)(nil)
 		if errors.As(f.Info.Damage, &in) && in.Path != "" { // whose end is missed at the end of the file
@@ -103,11 +118,18 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		s.NoteAtEnd("lost: everything from %s on; %s", from, reason)
 	}
 	s.NoteAtEnd("wrote %s bytes of %s", humanize.Comma(n), humanize.Comma(size))
-	for _, p := range f.Info.Around {
-		if p.What == secret {
-			s.NoteAtEnd("%s; the game may refuse it", save.SecretText(int(p.Offset), int(p.Size)))
+	if sum == nil {
+		return nil
+	}
+	text := save.SecretText(int(sum.Offset), int(sum.Size)) + "; the game may refuse it"
+	if again, err := savefile.Read(bytes.NewReader(all.Bytes()), n, &savefile.Options{Container: fileaccess.Options{Key: f.Info.Key}}); err == nil {
+		for _, p := range again.Info.Around {
+			if p.Offset == sum.Offset && p.Derived && !p.Doubtful {
+				text = fmt.Sprintf("the %s at offset %d is that of the repaired file, which is as the game wrote it", p.What, p.Offset)
+			}
 		}
 	}
+	s.NoteAtEnd("%s", text)
 	return nil
 }
 
