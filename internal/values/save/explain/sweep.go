@@ -286,7 +286,7 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	c.saving = w.saving + plainNumber(v, 4) - frame
 	isWhole := !w.cut && w.size == c.to-c.at
 	switch {
-	case w.size == 0 && !isAlmostHeader(f.b[c.at:]), fits && isWhole, isEdge && !fits && !isWhole && c.to == len(f.b):
+	case w.size == 0 && !isAlmostHeader(f.b[c.at:]), fits && isWhole, isEdge && !fits && c.to == len(f.b):
 		return
 	case fits:
 		c.saving -= brokenPrice
@@ -296,7 +296,7 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	if !fits {
 		c.saving -= wrongBits(v, uint64(c.to-c.at))
 	}
-	if !fits && p == 0 {
+	if !fits && isEdge {
 		c.saving -= edgePrice
 	}
 	f.found = append(f.found, c)
