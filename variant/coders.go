@@ -22,7 +22,6 @@ func init() { // the functions refer to the tables
 	encodePlans.build = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
 		return encodePlanner{r}.makeEncoder(key)
 	}
-	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
 }
 
 // makeOwnTypes makes the table of the types of this package, and their coders.

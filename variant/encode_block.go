@@ -122,6 +122,10 @@ type blockRun struct {
 
 var le = binary.LittleEndian
 
+func init() { // without this file, there are no blocks
+	encodePlans.finish = func(r *planner[encodeFunc]) { encodePlanner{r}.makeBlocks() }
+}
+
 // makeBlocks makes the steps of all new plans, and lets the plans of structs and slices use the blocks with
 // fewer instructions.
 func (b encodePlanner) makeBlocks() {
