@@ -174,7 +174,7 @@ func TestCommandSet(t *testing.T) {
 		{"other type", "$.name = Vector2(1, 2.5)", value, wire(27, 2, 4, "hp", 2, 10, 4, "name", 5, float32(1), float32(2.5)), `was "Ada"`},
 		{"the same", "hp = 10", value, value, "nothing changed: "},
 		{"empty containers", "hp = Array[int]([])", value, wire(27, 2, 4, "hp", 0x1001c, 2, 0, 4, "name", 4, "Ada"), "was 10"},
-		{"whole value", "$ = null", value, wire(0), "was Dictionary of 2"},
+		{"whole value", "$ = null", value, wire(0), "was {"},
 		{"second value", "$1 = 7", wire(2, 5, 2, 6, 4, "x"), wire(2, 5, 2, 7, 4, "x"), "was 6"},
 		{"several", "hp = 1\n\n$.name = &\"x\"\r\n", value, wire(27, 2, 4, "hp", 2, 1, 4, "name", 21, "x"), "was"},
 		{"key of a pair", ".key(0) = \"mp\"", value, wire(27, 2, 4, "mp", 2, 10, 4, "name", 4, "Ada"), `was "hp"`},

@@ -54,6 +54,9 @@ func (r *Recognition) IsEmpty() bool { return r.Certainty == recognize.Empty }
 // IsDamaged reports whether even the best reading does not read all of the content.
 func (r *Recognition) IsDamaged() bool { return r.Certainty == recognize.Damaged }
 
+// IsCutShort reports whether the content ends in a value.
+func (r *Recognition) IsCutShort() bool { return r.Certainty == recognize.CutShort }
+
 // fits reports whether the best reading reads all of the content.
 func (r *Recognition) fits() bool { return r.Certainty >= recognize.Probably }
 

@@ -187,6 +187,10 @@ func (s *scanner) start() (p Path, change string) {
 			hint = ": " + Operand(path+" "+op+strings.TrimSpace(value))
 		} else if array, call := strings.CutSuffix(path, ".append"); call && s.isNext("(") {
 			hint = ": gdwire add " + Operand(array+"[+] = "+strings.TrimSuffix(s.text[s.pos+1:], ")"))
+		} else if op := s.text[start:]; op == "++" || op == "--" {
+			hint = ": " + Operand(path+" "+op[:1]+"= 1")
+		} else if i := strings.IndexByte(op, '='); 0 < i && i < 3 && strings.Trim(op[:i], "|&^%<>*") == "" {
+			hint = "; +=, -=, *= and /= change one"
 		} else if !s.atEnd() {
 			hint = keyHint
 		}

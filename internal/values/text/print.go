@@ -59,6 +59,14 @@ var components = map[gdwire.Type][]component{
 	},
 }
 
+// ComponentNames returns the names of the components of a math type.
+func ComponentNames(t gdwire.Type) (names []string) {
+	for _, c := range components[t] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // Component returns the component with this name, or false if there is none.
 func (p *Part) Component(name string) (Part, bool) {
 	for _, c := range components[p.Value.Type] {

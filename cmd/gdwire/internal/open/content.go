@@ -73,6 +73,8 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return fmt.Errorf("%s %w", in.Name, why)
 	case r.IsJSON():
 		return fmt.Errorf("%s %w; gdwire encode makes values of JSON", in.Name, why)
+	case r.Name == "text" && o.Writes:
+		return fmt.Errorf("%s %w; a text editor changes it", in.Name, why)
 	case r.Name != "": // of another program: no choice makes values of it
 		return fmt.Errorf("%s %w", in.Name, why)
 	case r.Header > 0:
@@ -90,6 +92,9 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	s.Damaged = s.Damaged || r.IsDamaged()
 	if in.Guess() != nil {
 		in.Unsure = shell.Choicef("%s is %s; to write it, confirm this with %v", in.Name, what, r.Readings[0])
+	}
+	if o.Writes && r.IsCutShort() {
+		return fmt.Errorf("%s is %s; gdwire repair %s -o NEW writes what can be read", in.Name, what, text.Operand(cmp.Or(in.Path, "FILE")))
 	}
 	if o.Writes && in.Unsure != nil {
 		return in.Unsure

@@ -55,7 +55,7 @@ func (g *get) isJSON() bool { return g.native || g.json.Plain }
 func (g *get) check(f *shell.Flags) (err error) {
 	f.Binary = g.raw
 	filesLast(f)
-	if name := f.Operands[0]; len(f.Operands) == 1 && strings.ContainsAny(name, "./") && isFile(name) {
+	if name := f.Operands[0]; len(f.Operands) == 1 && strings.ContainsAny(name, "./") && isThere(name) {
 		return fmt.Errorf("PATH is missing: gdwire get PATH %s; gdwire flat %[1]s shows all values", name)
 	}
 	g.path, err = text.Parse(f.Operands[0])

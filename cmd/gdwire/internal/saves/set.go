@@ -175,7 +175,7 @@ func (e *editor) checkNames(f *shell.Flags, files int) error {
 		switch {
 		case !isEdit(name):
 		case !isThere(name):
-			return fmt.Errorf("FILE is missing: %q is an edit", name)
+			return fmt.Errorf("FILE is missing: %q is an edit; - is standard input", name)
 		case files+i < last:
 			return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
 		}
@@ -205,12 +205,6 @@ func (e *editor) join() {
 		lines = []string{strings.Join(lines, " = ")}
 	}
 	e.lines = lines
-}
-
-// isFile reports whether there is a file of this name, and no folder.
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && !info.IsDir()
 }
 
 // isThere reports whether there is a file of this name.
@@ -252,8 +246,8 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 		var err error
 		if !e.hasLines() {
 			err = edit.AddPath(tree, line)
-		} else {
-			_, err = edit.AddLine(tree, withFile(line), nil, e.op)
+		} else if line, err = withFile(line); err == nil {
+			_, err = edit.AddLine(tree, line, nil, e.op)
 		}
 		if err != nil {
 			return nil, err
@@ -263,14 +257,19 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 }
 
 // withFile returns a line, with the bytes of FILE in place of a value @FILE, as in curl, if there is such a file.
-func withFile(line string) string {
+func withFile(line string) (string, error) {
+	const most = 64 << 20 // bytes
 	_, value, _ := text.CutLine(line, nil)
-	if name, ok := strings.CutPrefix(value, "@"); ok && isFile(name) {
-		if b, err := os.ReadFile(name); err == nil {
-			line = strings.TrimSuffix(line, value) + text.Value{Type: gdwire.TypePackedByteArray, Text: string(b)}.String()
-		}
+	name, ok := strings.CutPrefix(value, "@")
+	info, err := os.Stat(name)
+	switch {
+	case !ok || err != nil:
+		return line, nil
+	case !info.Mode().IsRegular() || info.Size() > most: // a pipe can wait, and a device has no end
+		return "", fmt.Errorf("%s is no regular file of at most 64 MiB", name)
 	}
-	return line
+	b, err := os.ReadFile(name)
+	return strings.TrimSuffix(line, value) + text.Value{Type: gdwire.TypePackedByteArray, Text: string(b)}.String(), err
 }
 
 // treeFor returns the paths and values for a file. Standard input is read once for several files.

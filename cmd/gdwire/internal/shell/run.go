@@ -215,7 +215,7 @@ func (p *Program) execute(args []string, s *Stdio) error {
 		}
 	}
 	c := p.find(name)
-	if _, err := os.Stat(name); c == nil && err == nil {
+	if _, err := os.Stat(name); c == nil && (err == nil || name == "-") {
 		c, args = p.find(p.Shows), append([]string{name}, args...)
 	}
 	if w := p.word(name); c == nil && w != nil && w.Command != "" {
@@ -323,6 +323,8 @@ func (c *Command) wrongOperands(operands []string) error {
 		return fmt.Errorf("%s needs %s", c.Name, c.Operands)
 	case c.Max == 0:
 		return fmt.Errorf("%s takes no operands and not %q", c.Name, operands)
+	case c.Max == 1 && strings.Contains(strings.Join(operands[1:], ""), "="):
+		return fmt.Errorf("%s changes no values; %s", c.Name, commandLine("set -i", operands))
 	}
 	return fmt.Errorf("%s takes %s and not %q", c.Name, c.Operands, operands)
 }
@@ -403,7 +405,7 @@ func Undo(f *Flags) Action {
 // undo replaces a file by its newest backup, and keeps the file beside it. With redo, undo takes that back.
 func (s *Stdio) undo(name string, redo bool) error {
 	i, from, to, hint := newest(name), backupEnd, undoneEnd, "; edits with -backup keep one, as "+
-		commandLine("set", []string{"-i", "-backup", "PATH = VALUE", name})+", and the messages of others show the old values, to set again"
+		commandLine("set", []string{"-i", "-backup", "PATH = VALUE", name})+", and the messages of others show short old values, to set or add again"
 	if redo {
 		i, from, to, hint = i+1, to, from, ""
 	}

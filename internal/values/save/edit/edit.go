@@ -101,7 +101,7 @@ func (e *editor) replace(p *text.Node, v *operand, was *oldValue, start int64, e
 	}
 	s.start, s.end = start, e.InputOffset()
 	e.splice(s)
-	e.changed(p, v.String(), was.String())
+	e.changed(p, v.String(), e.shown(was, start))
 	if p.Parent() != nil && p.Step().Op == text.KeyAt {
 		all, err := e.newKey(p, &v.Value)
 		if err == nil {
@@ -151,12 +151,12 @@ func (e *editor) remove(p *text.Node) error {
 	case p.Step().Op == text.KeyAt:
 		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
 	}
-	start := e.Start()
+	start, at := e.Start(), e.InputOffset()
 	was, err := read(e.Decoder, 0)
 	if err != nil {
 		return err
 	}
-	e.delete(p, start, e.InputOffset(), was.String())
+	e.delete(p, start, e.InputOffset(), e.shown(&was, at))
 	return nil
 }
 

@@ -321,6 +321,19 @@ func (e *editor) again(start int64) *gdwire.Decoder {
 	return d
 }
 
+// shown describes an old value that was read from an offset on. A container with a short text is this text, to set or add it again.
+func (e *editor) shown(was *oldValue, start int64) string {
+	const most = 8 * maxShown // bytes of a value with a short text
+	if was.Form == text.Declared && len(e.Changes) < maxChanges && e.InputOffset()-start <= most {
+		p := text.Printer{Decoder: e.again(start), Most: maxShown}
+		defer p.Release()
+		if p.Next(0) == nil && len(p.Buf) <= maxShown {
+			return string(p.Buf)
+		}
+	}
+	return was.String()
+}
+
 // checkKeys returns an error if a new key of the Dictionary or Object at p equals another of its
 // keys. It reads these again.
 func (e *editor) checkKeys(p *text.Node, c *text.Container) (err error) {
@@ -477,7 +490,7 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 func (e *editor) rename(p *text.Node) error {
 	r := renamed{at: p, path: p.String(), start: e.Start(), end: e.InputOffset(), keyType: e.keyType}
 	was, err := read(e.Decoder, 0)
-	r.value, e.renamed = was.String(), &r
+	r.value, e.renamed = e.shown(&was, r.end), &r
 	return err
 }
 

@@ -20,6 +20,10 @@ func AddPath(tree *text.Tree, value string) error {
 	if err == nil {
 		_, err = tree.Add(p, "")
 	}
+	if last := len(p.Steps) - 1; err != nil && last >= 0 && p.Steps[last].Key.Type == gdwire.TypeInt {
+		in, i := outer(p), p.Steps[last].Key.Int
+		err = fmt.Errorf("%w; two elements are %s", err, text.Operand(fmt.Sprintf("%v[%d:%d]", in, i, i+2)))
+	}
 	return err
 }
 
@@ -296,6 +300,106 @@ func CanAdd(c *save.Content, at string) bool {
 		return path.Steps[len(path.Steps)-1].Op == text.End
 	}
 	return false
+}
+
+// WithPlaces returns err. The error of a path without a value is followed by the paths that are meant perhaps.
+func WithPlaces(c *save.Content, err error) error {
+	var missing *text.NotFoundError
+	if !errors.As(err, &missing) || missing.Similar {
+		return err
+	}
+	path, _ := text.Parse(missing.Path)
+	if other, ok := path.Renumbered(); ok && Find(c, other) == nil {
+		return fmt.Errorf("%w; there is %s", err, text.Operand(other.String()))
+	}
+	if part := partOf(c, path); part != "" {
+		return fmt.Errorf("%w; %s", err, part)
+	}
+	for n := len(path.Steps); n > max(0, len(path.Steps)-3); n-- { // the last two can lead into a vector
+		switch all := elsewhere(c, path, n); len(all) {
+		case 0:
+		case 1:
+			return fmt.Errorf("%w; there is %s", err, all[0])
+		default:
+			last := len(all) - 1
+			return fmt.Errorf("%w; there are %s and %s", err, strings.Join(all[:last], ", "), all[last])
+		}
+	}
+	return err
+}
+
+// partOf returns what is in the value that a path without a value leads into: the components of a math type, or the value in bytes.
+func partOf(c *save.Content, path text.Path) string {
+	last := len(path.Steps) - 1
+	if last < 0 {
+		return ""
+	}
+	in := outer(path)
+	v, err := find(c, in)
+	inside := text.Path{Packet: path.Packet, Steps: slices.Insert(slices.Clone(path.Steps), last, text.Step{Op: text.Inside})}
+	switch names := text.ComponentNames(v.Type); {
+	case err != nil:
+		return ""
+	case names != nil:
+		return fmt.Sprintf("%v is a %v of %s", in, v.Type, strings.Join(names, ", "))
+	case v.Type == gdwire.TypePackedByteArray && Find(c, inside) == nil:
+		return "there is " + text.Operand(inside.String())
+	}
+	return ""
+}
+
+// elsewhere returns the paths to values by the steps of a path, with others between the first n of them, in any packet, as operands. The elements
+// of an array are one path. If more than three are found, those in all packets are one, and the last is "others" if there are more.
+func elsewhere(c *save.Content, path text.Path, n int) []string {
+	const most, tried, keys = 3, 8, 10_000
+	var one, inEach []string
+	same, meant := false, 0 // without other steps, which are not looked for then; the number of keys
+	add := func(all *[]string, found text.Path) {
+		if s := found.String(); len(*all) < tried && !slices.Contains(*all, s) {
+			*all = append(*all, s)
+		}
+	}
+	last := path.Steps[n-1].Key.Text
+	_ = c.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		var inKey, isMeant bool
+		for t, err := range p.AllTokens {
+			if err != nil || len(inEach) == tried || meant == keys {
+				return false, err
+			}
+			if isMeant {
+				meant++
+				found, err := text.Parse(string(p.AppendPath(nil)))
+				found, ok := path.Within(found, n)
+				if isSame := len(found.Steps) == len(path.Steps); ok && err == nil && (isSame || !same) {
+					if isSame && !same {
+						one, inEach, same = nil, nil, true
+					}
+					add(&one, found)
+					found.Packet = text.AllPackets
+					add(&inEach, found)
+				}
+			}
+			isKey := inKey && t.Kind() == gdwire.KindStringChunk && t.Last() || t.Kind() == gdwire.KindProperty
+			inKey, isMeant = t.Kind() == gdwire.KindDictKey, isKey && strings.EqualFold(t.Text(), last)
+		}
+		return true, nil
+	})
+	adds := path.Steps[len(path.Steps)-1].Op == text.End && !CanAdd(c, path.String())
+	noPath := func(s string) bool {
+		path, err := text.Parse(s)
+		return !(adds && CanAdd(c, s)) && cmp.Or(err, Find(c, path)) != nil
+	}
+	one, inEach = slices.DeleteFunc(one, noPath), slices.DeleteFunc(inEach, noPath)
+	if len(one) > most && len(inEach) < len(one) {
+		one = inEach
+	}
+	if len(one) > most {
+		one = append(one[:most], "others")
+	}
+	for i, path := range one {
+		one[i] = text.Operand(path)
+	}
+	return one
 }
 
 // makeAt makes the edit at a path.
