@@ -418,7 +418,7 @@ func ExampleRead() {
 	}
 	// Output:
 	// 200 welcome, Ada
-	// 400 savefile: damaged at offset 63: fileaccess: offset 63: unexpected EOF
+	// 400 savefile: damaged at offset 63: fileaccess: offset 63: unexpected EOF: the file is cut before any of its content can be read
 	// 400 fileaccess: offset 12: content of 4194316 bytes exceeds limit Size (1048576)
 	// 400 savefile: not recognized: the file is a PNG image, not values of Godot
 }

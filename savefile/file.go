@@ -124,7 +124,7 @@ type Info struct {
 	// trailer, or records, and the numbers and checksums in these for Save to rewrite; of records, the parts of the
 	// first, and wrong parts. Writers ignore Around.
 	Around []Part
-	// Damage describes the part removed by Options.Repair, or is nil. Writers ignore Damage.
+	// Damage describes the part removed or corrected by Options.Repair, or is nil. Writers ignore Damage.
 	Damage *DamageError
 }
 
@@ -216,7 +216,8 @@ type Options struct {
 	// longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the
 	// zeros of a zeroed end begin inside, because a part of the number can be lost. Open and Read then
 	// read all of the file. Info.Damage describes the missing part, with the path of the first lost
-	// value.
+	// value. If all of the file can be read then, one type that is none is corrected instead, or bytes of text that are no UTF-8
+	// become question marks.
 	Repair bool
 }
 

@@ -3,6 +3,7 @@ package save
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -285,6 +286,8 @@ func (s *search) recognize(st *Stack, known Known) error {
 	err := recognize.ReadHead(b.start(), ri, b.Live())
 	if err != nil && len(ri.Head) > 0 && (IsContainerError(err) || err == b.Err) {
 		b.Err, ri.Size = err, int64(len(ri.Head)) // read the head, and then this error
+	} else if len(ri.Head) == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: the file is cut before any of its content can be read", err)
 	} else if err != nil {
 		return err
 	}

@@ -161,6 +161,9 @@ func TestSourceErrors(t *testing.T) {
 	require.ErrorContains(t, err, "standard input: fileaccess: offset")
 	require.True(t, bytes.HasPrefix(got, []byte(save+save)))
 
+	in = must(OpenInput("", strings.NewReader(cut[:340])))(t)
+	require.ErrorContains(t, errOf(in.Open(&OpenOptions{})), ": unexpected EOF: the file is cut before any of its content can be read")
+
 	in, err = OpenInput("", strings.NewReader("GDEC")) // without a key
 	require.NoError(t, err)
 	require.ErrorContains(t, errOf(in.Open(&OpenOptions{})), "standard input: ")

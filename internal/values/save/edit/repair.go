@@ -106,7 +106,7 @@ func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 			b[at.Offset] = '?'
 			bad = read()
 		}
-		now = fmt.Sprintf("%d bytes of text are question marks now", n)
+		now = fmt.Sprintf("bytes of the text that are question marks now: %d", n)
 	case errors.Is(bad, gdwire.ErrType):
 		best, evidence := *wrong, math.Inf(-1)
 		for id := range byte(types) {
