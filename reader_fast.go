@@ -444,11 +444,20 @@ func (p *fastPath) startStrict() {
 	p.readValuesTo(int(p.checked - p.base))
 }
 
-// checkAhead returns the end in buf of the next values in the innermost container encoded as engines
-// do: numbers, math types, texts, packed arrays of numbers, and starts of untyped Arrays and Dictionaries.
+// checkAhead returns the end in buf of the next values in the innermost container, and after its End in the untyped ones
+// around, encoded as engines do: numbers, math types, texts, packed arrays of numbers, and starts of untyped Arrays and
+// Dictionaries.
 func (p *fastPath) checkAhead() int {
-	r, remaining, buf := p.r, p.remaining, p.buf[:p.limit]
-	for most := r + checkedAhead; r < most && remaining > 0; remaining-- {
+	r, depth, remaining, buf := p.r, p.depth, p.remaining, p.buf[:p.limit]
+	for most := r + checkedAhead; r < most; remaining-- {
+		for remaining == 0 {
+			depth--
+			around := &p.stack[depth]
+			if !around.isUntyped() { // or the top level
+				return r
+			}
+			remaining = around.remaining
+		}
 		form, b := p.forms.formAt(buf, r&math.MaxInt)
 		if form == nil {
 			break
