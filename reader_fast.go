@@ -430,8 +430,8 @@ func (p *fastPath) startFast() {
 // checkedAhead is the number of bytes examined by checkAhead. A caller can need few of them.
 const checkedAhead = 1 << 12
 
-// startStrict switches the fast path on with Strict: for the next values of the innermost container, if
-// the container is untyped and checkAhead accepts them. So these values are recognized twice; the slow
+// startStrict switches the fast path on with Strict: for the next values, if the innermost container is
+// untyped and checkAhead accepts them. So these values are recognized twice; the slow
 // path reads all others and makes the errors. No byte is checked twice, so calls that switch the path
 // off and on cost little.
 func (p *fastPath) startStrict() {
@@ -647,12 +647,15 @@ func (table *formTable) measureSmall(b []byte, r int, count int64) (size, rest i
 			r += int((n + 11) &^ 3)
 			continue
 		}
-		if h&^formBits != 0 {
-			return int64(r), count
+		step := 0
+		if h < numForms/2 { // without flags, as most are: -7 % of Open
+			step = int(table.steps[h])
+		} else if h&^formBits == 0 {
+			step = int(table.steps[h&(numForms/2-1)|numForms/2])
 		}
-		switch step := table.steps[(h|h>>10)&(numForms-1)]; {
-		case step-1 < stepArray-1:
-			r += int(step)
+		switch {
+		case uint(step-1) < stepArray-1:
+			r += step
 		case step < stepArray, count <= 0:
 			return int64(r), count
 		default:
