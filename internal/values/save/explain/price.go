@@ -18,7 +18,7 @@ import (
 
 // The work that a search may do at most, in about as many instructions: for all inputs, and for each byte of an input and of the
 // contents of streams.
-const fixedWork, workPerByte = 20_000_000, 128
+const fixedWork, workPerByte = 20_000_000, 144
 
 // A Budget bounds the work of a search, of all streams in an input and of all layers around its values together.
 type Budget struct {
