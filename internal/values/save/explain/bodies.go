@@ -380,7 +380,11 @@ func (f *finder) base64(p int) int {
 			s.Info.Base64.Text = true
 			n := len(f.found)
 			f.content(body{from: p + skip, at: p + skip, to: to}, s, content, -base64Price)
-			if len(f.found) > n && f.continues(to) && slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own || x.Kind == Cut }) {
+			switch {
+			case len(f.found) == n:
+			case !slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own || x.Kind == Cut }):
+				return end // with other letters before, it is nothing
+			case f.continues(to):
 				f.found = f.found[:n] // a line of a longer text
 			}
 			break

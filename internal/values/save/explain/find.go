@@ -213,7 +213,10 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		const weak = 20
 		without(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
-		without((*body).isDamaged)
+		without(func(c *body) bool { return c.wrong })
+		if others, saving := s.chain(found, 0, len(b), false, (*body).isDamaged); isWholeAt(others, bodies) { // and no values in damage
+			add(row{format, others, saving})
+		}
 		const most = 6
 		for k, c := range bodies {
 			if k < most || k == len(bodies)-1 {
@@ -241,6 +244,17 @@ func sureSpans(known, records [][2]int, found []body) [][2]int {
 		end = max(end, x[1])
 		return inside
 	})
+}
+
+// isWholeAt reports whether bodies are where others are cut.
+func isWholeAt(bodies, others []*body) bool {
+	for _, c := range others {
+		in := func(x *body) bool { return x.at <= c.at && c.at < x.to }
+		if c.kind == Cut && !slices.ContainsFunc(bodies, in) {
+			return false
+		}
+	}
+	return true
 }
 
 // weight returns by how much the row is to be explained before others: fields can speak against damage.

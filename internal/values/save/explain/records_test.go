@@ -53,10 +53,13 @@ func TestRecordsInOnePass(t *testing.T) {
 				"cut":              whole[:len(whole)-33],
 			} {
 				name = fmt.Sprintf("%s, %d, %s", tokens, n, name)
-				general := &Options{general: true}
-				got, want := Find(b, nil), Find(b, general)
+				general, bounded := &Options{general: true}, &Options{}
+				got, want := Find(b, bounded), Find(b, general)
 				if general.Ended != nil { // it takes longer
 					require.NotNil(t, got, name)
+					continue
+				} else if got == nil && bounded.Ended != nil { // two files of lines, which search each other's rest
+					require.Contains(t, name, "[ l: L ], 200, with two parts")
 					continue
 				}
 				require.Equal(t, want == nil, got == nil, name)
@@ -166,5 +169,19 @@ func TestWork(t *testing.T) {
 		s := newSearch(nil, len(test.b))
 		s.find(test.b, s.Formats, 0)
 		require.LessOrEqual(t, s.used/int64(len(test.b)), int64(test.times), test.name)
+	}
+}
+
+// TestDamagedRecord: a damaged record is one, and not several small values in it.
+func TestDamagedRecord(t *testing.T) {
+	for _, n := range []int{20, 64, 200} {
+		whole, _, starts := records(t, strings.Fields("[ sp4 crcp B ]"), n, 400, "plain")
+		for _, at := range []int{30, 90} {
+			damaged := slices.Clone(whole)
+			damaged[starts[n*2/3]+at] ^= 0x80
+			p := Find(damaged, nil)
+			require.NotNil(t, p)
+			require.Error(t, p.Err, "%d records, byte %d: %v", n, at, p)
+		}
 	}
 }
