@@ -283,12 +283,13 @@ func (s *search) recognize(st *Stack, known Known) error {
 	if b.at != nil {
 		ri.At = io.NewSectionReader(b.at, 0, b.Size)
 	}
-	err := recognize.ReadHead(b.start(), ri, b.Live())
-	if err != nil && len(ri.Head) > 0 && (IsContainerError(err) || err == b.Err) {
+	switch err := recognize.ReadHead(b.start(), ri, b.Live()); {
+	case err == nil:
+	case len(ri.Head) > 0 && (IsContainerError(err) || err == b.Err):
 		b.Err, ri.Size = err, int64(len(ri.Head)) // read the head, and then this error
-	} else if len(ri.Head) == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+	case len(ri.Head) == 0 && errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: the file is cut before any of its content can be read", err)
-	} else if err != nil {
+	default:
 		return err
 	}
 	st.Values = st.choose(ri)
