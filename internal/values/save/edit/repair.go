@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/save"
@@ -74,11 +73,9 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 // that are no UTF-8 become question marks. Otherwise correct returns nil.
 func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 	const (
-		most       = 16 // bytes corrected
-		types      = 40 // their ids
-		common     = 4  // the largest id of those that most values have, but for the
-		containers = "\x12\x13\x1b\x1c"
-		rare       = 1 << 20 // bits, more than any evidence: other types fit by chance where a value is read as several
+		most  = 16      // bytes corrected
+		types = 40      // their ids
+		rare  = 1 << 20 // bits, more than any evidence: types that few values have fit by chance where a value is read as several
 	)
 	var first *gdwire.Error
 	if c.Size > save.MaxHeld || !errors.As(bad, &first) || first.Offset >= c.Size {
@@ -98,6 +95,13 @@ func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 			return true, p.Finish(nil)
 		}))
 	}
+	typeNow := func() gdwire.Type {
+		d := gdwire.NewDecoder(nil, &fixed.Decoder)
+		defer d.Release()
+		d.ResetBytes(b[first.Offset:])
+		t, _ := d.ReadToken()
+		return t.Type()
+	}
 	now := ""
 	switch wrong := &b[first.Offset]; {
 	case errors.Is(bad, gdwire.ErrUTF8):
@@ -113,7 +117,9 @@ func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 			*wrong = id
 			if read() == nil {
 				bits := fixed.Evidence(b)
-				if id > common && !strings.ContainsRune(containers, rune(id)) {
+				switch typeNow() {
+				case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat, gdwire.TypeString, gdwire.TypeDictionary, gdwire.TypeArray:
+				default:
 					bits -= rare
 				}
 				if bits > evidence {
@@ -121,7 +127,8 @@ func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 				}
 			}
 		}
-		*wrong, now = best, fmt.Sprintf("the type is %d now", best)
+		*wrong = best
+		now = fmt.Sprintf("the type is %v now", typeNow())
 	}
 	if bad != nil {
 		return nil, nil

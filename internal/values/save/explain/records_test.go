@@ -185,3 +185,13 @@ func TestDamagedRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestBase64Lines finds values in many lines of base64, which are searched once each.
+func TestBase64Lines(t *testing.T) {
+	for _, tokens := range []string{"[ L ]", "[ l: L ]"} {
+		whole, values, _ := records(t, strings.Fields(tokens), 500, 400, "plain")
+		p := Find(whole, nil)
+		require.NotNil(t, p, tokens)
+		require.Equal(t, values, p.Values(), tokens)
+	}
+}
