@@ -133,8 +133,8 @@ var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePa
 		{Name: "delete", Operands: "PATH… FILE…", Min: 2, Max: -1, Summary: "Delete keys of dictionaries and elements of arrays.",
 			Examples: []string{
 				"gdwire delete -i player.quest save.bin",
-				"gdwire delete 'player.items[0]' 'player.items[1]' save.bin -o new.bin",
-				"gdwire delete -n 'player.items[1:]' save.bin",
+				"gdwire delete 'player.items[0]' player.quest save.bin -o new.bin",
+				"gdwire delete -n 'player.items[0:2]' save.bin",
 			},
 			Details: saves.PrintPaths, Binary: true, Edits: true, New: saves.Delete},
 		{Name: "copy", Operands: "PATH TO FILE…", Min: 2, Max: -1, Summary: "Copy the value at PATH to the path TO.",

@@ -23,6 +23,8 @@ type Nearest struct {
 type near struct {
 	step     string
 	distance int
+	end      *Node // of the path, up to which the key has its text; or nil
+	unsure   bool  // another key has it, too
 }
 
 // The limits of the keys and mistakes considered by a Nearest.
@@ -42,19 +44,24 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 		if c.Hits > 0 || name == "" || !isText && c.Step().Key.Type == key.Key.Type {
 			continue
 		}
-		text := look(&key.Key)
-		if strings.Contains(text, ".") && strings.HasPrefix(dotted(c)+".", text+".") { // one key, and not several
-			n.best[c] = near{stepTo(key), -1}
+		text, step := look(&key.Key), stepTo(key)
+		have, ok := n.best[c]
+		if end := c.spelled(text); end != nil {
+			if have.end == nil {
+				have = near{step, -1, end, false}
+			}
+			have.unsure = have.unsure || have.step != step
+			n.best[c] = have
+			continue
 		}
-		most := 0 // the same in another type
-		if isText {
+		most := -1
+		if ok {
+			most = have.distance - 1
+		} else if isText {
 			most = allowed(name)
 		}
-		if have, ok := n.best[c]; ok {
-			most = have.distance - 1
-		}
 		if d := distance(name, text, most); d <= most {
-			n.best[c] = near{stepTo(key), d}
+			n.best[c] = near{step: step, distance: d}
 		}
 	}
 	return nil
@@ -81,7 +88,7 @@ func look(key *Value) string {
 	if key.Text != "" {
 		return key.Text
 	}
-	if key.Numbers == nil {
+	if len(key.Numbers) == 0 {
 		return key.String()
 	}
 	numbers := strings.ReplaceAll(strings.Trim(fmt.Sprint(key.Numbers), "[]"), " ", ", ")
@@ -100,13 +107,23 @@ func stepTo(key *Step) string {
 	return string(k.Append(nil))
 }
 
-// dotted returns the names from p on, between dots.
-func dotted(p *Node) string {
-	name := p.Step().Key.Text
-	for c := range p.Inner {
-		name += "." + dotted(c)
+// spelled returns the node up to which the keys from p on, with dots between them, are the text, or nil.
+func (p *Node) spelled(text string) *Node {
+	step := p.Step()
+	rest, ok := strings.CutPrefix(text, look(&step.Key))
+	switch {
+	case !ok || step.Op != Child:
+		return nil
+	case rest == "":
+		return p
 	}
-	return name
+	rest, ok = strings.CutPrefix(rest, ".")
+	for c := range p.Inner {
+		if end := c.spelled(rest); ok && end != nil {
+			return end
+		}
+	}
+	return nil
 }
 
 // MostSimilar returns the name most likely meant by a, or "" if none is similar. Names of more than 40
@@ -165,6 +182,7 @@ func distance(a, b string, most int) int {
 type NotFoundError struct {
 	Path    string
 	Similar bool   // the text names a similar path, which leads to a value
+	Meant   string // the path with the only key of the same text, of another type or with dots in it, or ""
 	Value   string // the text of the target
 
 	text string
@@ -183,6 +201,10 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	}
 	text := fmt.Sprintf("there is no %v", p)
 	near, ok := n.best[missing]
+	meant := ""
+	if ok && near.end != nil && !near.unsure {
+		meant = missing.parent.String() + near.step + strings.TrimPrefix(p.String(), near.end.String())
+	}
 	if ok {
 		similar, isName := strings.CutPrefix(near.step, ".")
 		if missing != p || !isName {
@@ -190,7 +212,7 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 		}
 		text += "; did you mean " + Operand(similar) + "?"
 	}
-	return &NotFoundError{p.String(), ok, p.Text, text}
+	return &NotFoundError{p.String(), ok, meant, p.Text, text}
 }
 
 // Means reports whether a number in the text of a key means the component x of a key: is x, or x

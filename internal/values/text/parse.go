@@ -170,19 +170,35 @@ func (s *scanner) items(v Value) Value {
 				break
 			}
 		}
-		v.Items = append(v.Items, s.value())
 		if end == "}" {
+			v.Items = append(v.Items, s.pairOf())
 			s.space()
-			s.want(":", ": and the value of the key")
-			s.space()
-			v.Items = append(v.Items, s.value())
 		}
+		v.Items = append(v.Items, s.value())
 	}
 	s.depth--
 	if v.Form = Whole; v.Items == nil {
 		v.Form = Empty
 	}
 	return v
+}
+
+// pairOf parses the key of a pair in braces, and the : or = after it. As in GDScript, a name before = is text, and so is one before :
+// that is no value, as a shell leaves {"id": 4} without its quotes.
+func (s *scanner) pairOf() Value {
+	number, named := *s, *s
+	digits, _ := number.number() // nan
+	name := named.take(wire.NameLen(s.text[s.pos:]))
+	named.space()
+	_, isWord := words[strings.ToLower(name)]
+	if name != "" && (named.accept("=") || digits == "" && !isWord && named.accept(":")) {
+		*s = named
+		return Value{Type: gdwire.TypeString, Text: name}
+	}
+	key := s.value()
+	s.space()
+	s.want(":", ": and the value of the key")
+	return key
 }
 
 // call parses the content of a container in parentheses after its type, if there is one.

@@ -10,14 +10,13 @@
 // (.value(), or .value()$2 for the third of several), or the end of an array ([+]), where an element can
 // be added. A path leads to several values by each value in a container ([*]), elements 1 and 2 of an
 // array ([1:3]), or each packet ($*). Values are written as in GDScript. Paths are also read as in jq:
-// . is the whole value, and .[0] and [] are [0] and [*].
+// . is the whole value, .[0] and .0 are [0], and [] is [*].
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,6 +34,8 @@ type Path struct {
 	Steps  []Step
 	// Cut reports whether the path ended in "…", like long paths in errors.
 	Cut bool
+	// Bare reports whether an index or int key is a number without brackets, as in items.3.
+	Bare bool
 }
 
 // AllPackets is the Packet of a path in each packet: $*.
@@ -408,16 +409,12 @@ func (s *scanner) path() Path {
 		case s.accept(".value("):
 			step.Op = ValueAt
 			step.Index = s.index()
-		case s.accept("."):
+		case s.accept("."), first && (wire.NameLen(s.text) > 0 || s.isQuote() || s.text != "" && '0' <= s.text[0] && s.text[0] <= '9'):
 			step.Key = s.name()
-		case first && (wire.NameLen(s.text) > 0 || s.isQuote()):
-			step.Key = s.name()
+			p.Bare = p.Bare || step.Key.Type == gdwire.TypeInt
 		case s.accept(Ellipsis):
 			p.Cut = true
 			return p
-		case first && s.digits(decimal) != "":
-			n, rest := s.text[:s.pos], s.text[s.pos:]
-			s.errorf("want %s for a value of the file, or %s for an element or key", Operand("$"+n+rest), Operand("["+n+"]"+rest))
 		case first && !s.atEnd():
 			s.errorf("want $, a name or [%s", keyHint)
 		default:
@@ -470,14 +467,19 @@ func (s *scanner) isRoot() bool {
 	return rest == "." || strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ".=")
 }
 
-// name parses the name after a dot, or a text in quotes, as in jq.
+// name parses the name after a dot, or a text in quotes, as in jq, or the number of an element.
 func (s *scanner) name() Value {
 	if s.isQuote() {
 		return Value{Type: gdwire.TypeString, Text: s.quoted()}
 	}
 	n := wire.NameLen(s.text[s.pos:])
-	if after := *s; n == 0 {
-		s.errorf(`want a name; an index is written %s[%s], and other keys ["…"]`, s.text[:max(s.pos-1, 0)], cmp.Or(after.digits(decimal), "0"))
+	if n == 0 {
+		at := s.text[:max(s.pos-1, 0)]
+		i, err := parseInt(strings.ReplaceAll(s.digits(decimal), "_", ""), 64)
+		if err != nil {
+			s.errorf(`want a name; an index is written %s[0], and other keys ["…"]`, at)
+		}
+		return Value{Type: gdwire.TypeInt, Int: i}
 	}
 	return Value{Type: gdwire.TypeString, Text: s.take(n)}
 }

@@ -84,6 +84,8 @@ func TestInput(t *testing.T) {
 		`$ = Transform(Basis(1, 2, 3, 4, 5, 6, 7, 8, 9), Vector3.ONE)`:                                      `$ = Transform3D(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 1.0, 1.0, 1.0)`,
 		`$ = [StringName("a"), NodePath("b//c"), PackedByteArray([1, 255]), PoolIntArray([1])]`:             `$ = [&"a", ^"b/c", PackedByteArray("01ff"), PackedInt32Array([1])]`,
 		`$ = [Color(0x00ff00_80), Color.hex(0XFF0000FF), Color.html("f00"), Color(0b1, 0x1, 0)]`:            `$ = [Color(0.0, 1.0, 0.0, 0.5019608), Color(1.0, 0.0, 0.0, 1.0), Color(1.0, 0.0, 0.0, 1.0), Color(1.0, 1.0, 0.0, 1.0)]`,
+		`$ = {a = 1, b: {inf: 2, nan = 3}, null: 4, true = 5}`:                                              `$ = {"a": 1, "b": {inf: 2, "nan": 3}, null: 4, "true": 5}`,
+		`$.2.x.1_0 = 1`: `$[2].x[10] = 1`, `2 = 1`: `$[2] = 1`,
 		// A change of the value itself.
 		`$.a["b c"].hp = $.a["b c"].hp * 2`: `$.a["b c"].hp = 2`,
 		`hp = hp-0x5`:                       `$.hp = 5`,
@@ -103,8 +105,7 @@ func TestPathsErrors(t *testing.T) {
 		``:                                 `"", column 1: want = and a value`,
 		`$`:                                `"$", column 2: want = and a value`,
 		`$ =`:                              `"$ =", column 4: want a value`,
-		`2 = 1`:                            `column 2: want '$2 = 1' for a value of the file, or '[2] = 1' for an element or key`,
-		`$.2 = 1`:                          `column 3: want a name; an index is written $[2], and other keys ["…"]`,
+		`$.99999999999999999999 = 1`:       `want a name; an index is written $[0], and other keys ["…"]`,
 		`$.a[1].-2 = 1`:                    `want a name; an index is written $.a[1][0], and other keys ["…"]`,
 		`hp * 2`:                           `want = and a value: 'hp *= 2'`,
 		`$.a-b = 1`:                        `column 4: want = and a value; keys other than names are written ["…"]`,

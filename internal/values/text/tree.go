@@ -68,6 +68,25 @@ func (t *Tree) Add(p Path, text string) (*Node, error) {
 	return at, nil
 }
 
+// With returns a tree with another path and text in place of those of a target, given by its path.
+func (t *Tree) With(at, path, text string) (*Tree, error) {
+	other := new(Tree)
+	for _, p := range t.Targets {
+		one, value := p.String(), p.Text
+		if one == at {
+			one, value = path, text
+		}
+		parsed, err := Parse(one)
+		if err == nil {
+			_, err = other.Add(parsed, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return other, nil
+}
+
 // Root returns the node of a packet, or of all packets, or nil if there is no path in the packet.
 func (t *Tree) Root(packet int64) *Node { return cmp.Or(t.roots[packet], t.roots[AllPackets]) }
 

@@ -82,7 +82,7 @@ func applyEdit(c *save.Content, e Edit) (*save.Content, []Change, error) {
 	tree := &text.Tree{}
 	var err error
 	if op == edit.Delete {
-		err = edit.AddPath(tree, e.Line)
+		err = edit.AddPath(tree, e.Line, op)
 	} else {
 		_, err = edit.AddLine(tree, e.Line, nil, op)
 	}

@@ -3,6 +3,7 @@ package saves
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -70,7 +71,8 @@ func (g *get) check(f *shell.Flags) (err error) {
 // run skips everything before the value, shows the value, and reads nothing after it.
 func (g *get) run(s *shell.Stdio, name string) error {
 	var tree text.Tree
-	if _, err := tree.Add(g.path, ""); err != nil {
+	at, err := tree.Add(g.path, "")
+	if err != nil {
 		return err
 	}
 	in, r, err := g.openAt(s, name, &tree)
@@ -79,9 +81,21 @@ func (g *get) run(s *shell.Stdio, name string) error {
 	}
 	defer func() { _ = in.Close() }()
 	v := &valuePrinter{get: g, Stdio: s, name: name, allowInvalid: in.Decoder.AllowInvalidUTF8}
+	err = v.read(in, r, &tree)
+	isList := !in.Live() && in.Framed() && in.Container().IsPlain() && g.first
+	missing := (*text.NotFoundError)(nil)
+	if isMissing := errors.As(err, &missing); in.Live() || err != nil && !isMissing || err == nil && !isList {
+		return err
+	}
+	return v.end(in, at, isList, missing)
+}
+
+// read shows the value at the path of a tree, or returns a NotFoundError.
+func (v *valuePrinter) read(in *open.Input, r io.Reader, tree *text.Tree) error {
 	var near text.Nearest
+	at, packet := tree.Targets[0], v.path.Packet
 	for p := range open.Packets(&in.Reading, r) {
-		if p.Index < g.path.Packet {
+		if p.Index < packet {
 			if err := skip(p); err != nil {
 				return err
 			}
@@ -91,40 +105,54 @@ func (g *get) run(s *shell.Stdio, name string) error {
 			return p.Err
 		}
 		if p.Packed != nil {
-			s.Infof("packet %d is compressed with %v", p.Index, p.Packed.Mode)
+			v.Infof("packet %d is compressed with %v", p.Index, p.Packed.Mode)
 		}
-		switch err := v.find(p, &tree, &near); err {
-		case text.ErrFound, nil:
-			if g.path.Packet != text.AllPackets {
-				return g.end(s, in, tree.Targets[0], &near)
-			}
-		default:
+		if err := v.find(p, tree, &near); err != nil && err != text.ErrFound {
 			return p.FromStart(err)
 		}
+		if packet != text.AllPackets {
+			break
+		}
 	}
-	return g.end(s, in, tree.Targets[0], &near)
-}
-
-// end returns the error of a path without a value, or says that more packets of a recording have one.
-func (g *get) end(s *shell.Stdio, in *open.Input, at *text.Node, near *text.Nearest) error {
-	missing := at.Hits == 0
-	switch {
-	case missing && in.Live():
+	if at.Hits == 0 {
 		return near.NotFound(at)
-	case !missing && (in.Live() || !in.Framed() || !in.Container().IsPlain() || !g.first):
-		return nil
-	}
-	c, err := in.Content()
-	if err != nil || missing {
-		return cmp.Or(err, edit.WithPlaces(c, near.NotFound(at)))
-	}
-	var all text.Tree
-	each := g.path
-	each.Packet = text.AllPackets
-	if one, err := all.Add(each, ""); err == nil && edit.Walk(c, &all, &text.Walker{}) == nil && one.Hits > at.Hits {
-		s.Infof("other packets contain %s more: get %s shows each", humanize.Comma(int64(one.Hits-at.Hits)), text.Operand(each.String()))
 	}
 	return nil
+}
+
+// end returns the error of a path without a value, or says that more packets of a recording have one. If the path can only mean another,
+// by a key of the same text or in other packets, end shows the values there.
+func (v *valuePrinter) end(in *open.Input, at *text.Node, isList bool, missing *text.NotFoundError) error {
+	c, err := in.Content()
+	if err != nil {
+		return err
+	}
+	var all text.Tree
+	more, meant := int32(0), v.path
+	meant.Packet = text.AllPackets
+	if each, err := all.Add(meant, ""); isList && err == nil && edit.Walk(c, &all, &text.Walker{}) == nil {
+		more = each.Hits - at.Hits
+	}
+	switch {
+	case missing == nil && more > 0:
+		v.Infof("other packets contain %s more: get %s shows each", humanize.Comma(int64(more)), text.Operand(meant.String()))
+		return nil
+	case missing == nil:
+		return nil
+	case more == 0:
+		if meant, err = text.Parse(edit.Meant(c, missing)); err != nil || len(meant.Steps) == 0 {
+			return edit.WithPlaces(c, missing)
+		}
+	}
+	var tree text.Tree
+	if _, err := tree.Add(meant, ""); err != nil {
+		return err
+	}
+	v.Infof(onlyText, missing.Path, text.Operand(meant.String()))
+	again := *v.get
+	again.path, v.get = meant, &again
+	edit.Resolve(c, &tree)
+	return v.read(in, io.NewSectionReader(c, 0, c.Size), &tree)
 }
 
 // openAt opens the input for a path. If a key of the path ends in "…", or contains real numbers, the

@@ -88,6 +88,7 @@ func PrintValues(w io.Writer) {
 0xff, Color("#ff8000") or Color.RED, by Godot 4's names. (1, 2) is a vector of the type of the old one. +=, -=, *= and /=
 change a number, a vector or a color, and += text. @FILE is the bytes of a file, as a PackedByteArray.
 A value takes the type of the old one: 2 becomes 2.0 for a float, and text in place of a number is refused.
+A name is a key in braces: {id = 3, name = "bow"}. add with an Array as its PATH appends to it.
 A value of any type replaces null, and a value written with its type replaces any: i:10, f:2.5, b:true, s:text,
 sn:name, np:path. Lines from standard input keep their types, as flat prints them.
 -i and -o write a new file in place of the old one: other hard links of the old one keep it.
@@ -99,7 +100,8 @@ sn:name, np:path. Lines from standard input keep their types, as flat prints the
 // PrintPaths prints how to write the path of several values, and of a value in bytes, for the help.
 func PrintPaths(w io.Writer) {
 	fmt.Fprint(w, `items[-1] is the last element, items[*].hp the hp of each element, items[0:3] the first three elements, $1 the second
-value of a file, and $*.hp the hp of each. Keys other than names are written ["my key"] or [7].
+value of a file, and $*.hp the hp of each. Keys other than names are written ["my key"] or [7]; a path that can only
+mean another key, by its text, is taken for it.
 data.value().hp is in the value that the bytes of data, a PackedByteArray, contain, also compressed; data.value()$2
 is the third of several. If it changes, the bytes are written anew as the game wrote them.
 
@@ -245,7 +247,7 @@ func (e *editor) tree(r io.Reader) (*text.Tree, error) {
 	for _, line := range e.lines {
 		var err error
 		if !e.hasLines() {
-			err = edit.AddPath(tree, line)
+			err = edit.AddPath(tree, line, e.op)
 		} else if line, err = withFile(line); err == nil {
 			_, err = edit.AddLine(tree, line, nil, e.op)
 		}
@@ -303,7 +305,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	if err := e.checkSecret(s, in); err != nil {
 		return err
 	}
-	plan, err := e.plan(c, tree)
+	tree, plan, err := e.plan(s, c, e.from, tree)
 	if err != nil {
 		return e.withHint(c, in.Choice(err))
 	}
@@ -432,15 +434,57 @@ func (e *editor) adds(c *save.Content, err error) string {
 	return hint
 }
 
-// plan returns the plan of the edits in a tree.
-func (e *editor) plan(c *save.Content, tree *text.Tree) (*edit.Plan, error) {
+// plan returns the plan of the edits in a tree, and the tree with other paths where those can mean nothing else.
+func (e *editor) plan(s *shell.Stdio, c *save.Content, from text.Path, tree *text.Tree) (_ *text.Tree, plan *edit.Plan, err error) {
 	switch e.op {
 	case edit.Put:
-		return edit.Copy(c, e.from, tree, e.force)
+		plan, err = edit.Copy(c, from, tree, e.force)
 	case edit.Move:
-		return edit.MoveTo(c, e.from, tree)
+		plan, err = edit.MoveTo(c, from, tree)
+	default:
+		plan, err = edit.Edit(c, e.op, tree, e.exact)
 	}
-	return edit.Edit(c, e.op, tree, e.exact)
+	at, path, value := e.meant(c, err)
+	if at == "" {
+		return tree, plan, err
+	}
+	if at == from.String() {
+		from, err = text.Parse(path)
+	} else {
+		tree, err = tree.With(at, path, value)
+	}
+	if err == nil {
+		tree, plan, err = e.plan(s, c, from, tree)
+	}
+	if err == nil && e.op != edit.Add {
+		s.Infof(onlyText, at, text.Operand(path))
+	}
+	return tree, plan, err
+}
+
+// onlyText says which path is taken for another.
+const onlyText = "there is no %s, only %s"
+
+// meant returns the path of an error, and the only one that the path can mean, with the text of the value: with a key of the same text,
+// or of add the end of an Array. The path is "" if there is none.
+func (e *editor) meant(c *save.Content, err error) (at, path, value string) {
+	if len(e.lines) == 0 {
+		return "", "", ""
+	}
+	var missing *text.NotFoundError
+	var there *edit.ExistsError
+	switch {
+	case errors.As(err, &missing) && e.op != edit.Add:
+		if path = edit.Meant(c, missing); path != "" {
+			return missing.Path, path, missing.Value
+		}
+	case errors.As(err, &there) && e.op == edit.Add:
+		v, failed := text.ParseValue(there.Text)
+		if isList := v.Type == gdwire.TypeArray && !v.Bare; failed == nil && !isList && edit.CanAdd(c, there.Path+"[+]") {
+			return there.Path, there.Path + "[+]", strings.TrimPrefix(there.Text, "+=")
+		}
+	}
+	return "", "", ""
 }
 
 // changeText describes a change of a value. A value that is not there is "".

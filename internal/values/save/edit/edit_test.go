@@ -49,7 +49,7 @@ func planWith(c *save.Content, op Op, exact bool, lines ...string) (*Plan, error
 	if op == Move {
 		from, to, _ := strings.Cut(lines[0], " = ")
 		path, err := text.Parse(from)
-		if err = cmp.Or(err, AddPath(&tree, to)); err != nil {
+		if err = cmp.Or(err, AddPath(&tree, to, op)); err != nil {
 			return nil, err
 		}
 		return MoveTo(c, path, &tree)

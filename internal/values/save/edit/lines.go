@@ -15,11 +15,15 @@ import (
 // The plans of edits: of lines as people write them, path = value, of values of Go, of copies and of moves.
 
 // AddPath adds a path to a tree.
-func AddPath(tree *text.Tree, value string) error {
+func AddPath(tree *text.Tree, value string, op Op) error {
 	p, err := WholePath(text.Parse(value))
 	if err == nil {
-		_, err = tree.Add(p, "")
+		err = checkNew(&p, op)
 	}
+	if err != nil {
+		return err
+	}
+	_, err = tree.Add(p, "")
 	if last := len(p.Steps) - 1; err != nil && last >= 0 && p.Steps[last].Key.Type == gdwire.TypeInt {
 		in, i := outer(p), p.Steps[last].Key.Int
 		err = fmt.Errorf("%w; two elements are %s", err, text.Operand(fmt.Sprintf("%v[%d:%d]", in, i, i+2)))
@@ -44,9 +48,20 @@ func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Ste
 		err = nil
 	}
 	if p, err = WholePath(p, err); err == nil {
+		err = checkNew(&p, op)
+	}
+	if err == nil {
 		_, err = tree.Add(p, value)
 	}
 	return p.Steps, err
+}
+
+// checkNew returns an error for a path with a number without brackets where it can be a new key.
+func checkNew(p *text.Path, op Op) error {
+	if !p.Bare || op == Set || op == Delete {
+		return nil
+	}
+	return fmt.Errorf(`nothing tells whether an index, a number or a text is meant: write %v for an index or a number, and ["1"] for a text`, p)
 }
 
 // WholePath returns an error for a path that ends in "…".
@@ -300,6 +315,20 @@ func CanAdd(c *save.Content, at string) bool {
 		return path.Steps[len(path.Steps)-1].Op == text.End
 	}
 	return false
+}
+
+// Meant returns the only path that one without a value can mean, by keys of the same text, or "".
+func Meant(c *save.Content, missing *text.NotFoundError) string {
+	for missing.Meant != "" {
+		meant := missing.Meant
+		path, err := text.Parse(meant)
+		if err = cmp.Or(err, Find(c, path)); err == nil {
+			return meant
+		} else if !errors.As(err, &missing) {
+			break
+		}
+	}
+	return ""
 }
 
 // WithPlaces returns err. The error of a path without a value is followed by the paths that are meant perhaps.
