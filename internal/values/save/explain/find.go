@@ -187,7 +187,7 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 	}
 	var known [][2]int
-	for _, format := range formats {
+	for _, format := range s.order(b, formats) {
 		r := newReader(format, s.unpacker.Budget)
 		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.array}
 		found := f.bodies()
@@ -227,6 +227,48 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	all = slices.DeleteFunc(all, func(r row) bool { return r.saving <= best-near })
 	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(b.weight(), a.weight()) })
 	return all
+}
+
+// order returns the formats, first the one in which the first values save clearly more: what is sure in it is not searched in the
+// others, in which each number and text of a Dictionary is a value.
+func (s *search) order(b []byte, formats []gdwire.Format) []gdwire.Format {
+	if len(formats) < 2 {
+		return formats
+	}
+	best, most := 0, 0.0
+	for i, format := range formats {
+		r := newReader(format, s.unpacker.Budget)
+		if saving := s.first(r, b); i == 0 || saving > most+Enough {
+			best, most = i, saving
+		}
+		r.d.Release()
+	}
+	return slices.Concat(formats[best:best+1], formats[:best], formats[best+1:])
+}
+
+// first returns what the values at the start of b save, and those in streams and base64 text there.
+func (s *search) first(r *reader, b []byte) (saving float64) {
+	const few, most, line = 1 << 10, 500_000, 64 // bytes, instructions and digits
+	window := b[:min(len(b), few)]
+	for p, from := 0, s.used; p+4 <= len(window) && s.used-from < most; p++ {
+		digits := p
+		for digits < len(window) && isDigit(window[digits]) {
+			digits++
+		}
+		if stream, ok := s.stream(b[p:]); ok {
+			return saving + s.first(r, stream.Content)
+		} else if digits-p >= line {
+			for _, e := range encodings[:2] {
+				content, _ := e.AppendDecode(nil, window[p:digits-(digits-p)%4])
+				saving += s.first(r, content)
+			}
+			p = digits - 1
+		} else if w := r.value(window[p:]); w.saving > 0 && w.read > 0 { // up to where it is cut
+			saving += w.saving
+			p += w.read - 1
+		}
+	}
+	return saving
 }
 
 // sureSpans adds the spans of values, and of records, that save so much that they are of no other format.

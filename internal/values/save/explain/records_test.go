@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -144,6 +146,12 @@ func TestWork(t *testing.T) {
 	}
 	lines, _, _ := records(t, strings.Fields("[ l: L ]"), 400, 400, "plain")
 	streams, _, _ := records(t, strings.Fields("[ sp4 B ]"), 400, 400, "gzip")
+	items := make([]map[string]any, n/100)
+	for i := range items {
+		items[i] = map[string]any{"id": fmt.Sprint("item ", i), "count": i, "wear": 0.25, "pos": variant.Vector2{X: 1}}
+	}
+	godot3 := testenv.Must(variant.Marshal(items, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
+	text := base64.StdEncoding.AppendEncode([]byte("v1\n"), godot3)
 	all := workPerByte + fixedWork/n + 60 // the last step can exceed it
 	for _, test := range []struct {
 		name  string
@@ -165,6 +173,8 @@ func TestWork(t *testing.T) {
 		{"records each damaged", damaged, all},
 		{"records in base64", lines, 420},
 		{"records in streams", streams, 245},
+		{"a value of Godot 3 after a byte", append([]byte{9}, godot3...), 125},
+		{"one in base64", text, 170},
 	} {
 		s := newSearch(nil, len(test.b))
 		s.find(test.b, s.Formats, 0)
