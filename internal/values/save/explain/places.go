@@ -407,28 +407,27 @@ func (e *explainer) findBlobs(gap int) {
 
 // sizes adds the places in a gap that are equal to a size, count or offset.
 func (e *explainer) sizes(g int) {
-	sp := e.gaps[g]
-	byValue, most := map[uint64][]rule{}, uint64(len(e.b))
-	var fixed filter
+	sp, most := e.gaps[g], len(e.b)
+	var known [len(drifts)]map[int][]*span // by their sizes for an empty field at the start of the gap
+	var likely [len(drifts)]filter
+	for k := range known {
+		known[k] = map[int][]*span{}
+	}
 	add := func(s *span) {
-		if r, ok := e.rule(s, g, sp.from, sp.from); ok {
-			if v, ok := e.asSize(&r, g); ok && v > 0 {
-				byValue[uint64(v)] = append(byValue[uint64(v)], r)
-				most = max(most, uint64(v))
-				fixed.add(v)
-			}
+		k := s.kind.drift()
+		r, ok := e.rule(s, g, sp.from, sp.from)
+		if !ok && k == 0 {
+			return
+		}
+		if n, ok := e.asSize(&r, g); ok {
+			known[k][n] = append(known[k][n], s)
+			likely[k].add(n)
+			most = max(most, n)
 		}
 	}
-	var moving []movingSpan
 	for i := range spans {
-		switch s := &spans[i]; {
-		case s.size == 0:
-		case s.fixed:
-			add(s)
-		default:
-			if m, ok := e.moving(s, g); ok {
-				moving = append(moving, m)
-			}
+		if spans[i].size > 0 {
+			add(&spans[i])
 		}
 	}
 	if g == 0 || g == len(e.bodies) {
@@ -439,15 +438,26 @@ func (e *explainer) sizes(g int) {
 			}
 		}
 	}
-	var moved [3][2]filter // of the sizes of moving, by byStart and byEnd
-	for i := range moving {
-		m := &moving[i]
-		moved[m.byStart+1][m.byEnd+1].add(m.size)
+	addAll := func(p, q int, form Form, formBits float64, v int, drifts []drift) {
+		for k, d := range drifts {
+			n := v - d.byStart*(p-sp.from) - d.byEnd*(q-sp.from)
+			if !likely[k].has(n) {
+				continue
+			}
+			for _, s := range known[k][n] {
+				if r, ok := e.rule(s, g, p, q); ok {
+					e.addSize(g, p, q, form, formBits, uint64(v), r)
+				}
+			}
+		}
 	}
 	digits := sp.from // where the latest decimal number ends
 	e.positions(g, func(p int) {
 		if p >= digits {
-			digits = e.decimal(g, p, byValue)
+			var v int
+			if digits, v = decimal(e.b[:sp.to], p); v > 0 {
+				addAll(p, digits, Form{Width: digits - p, Text: 'd'}, decimalPrice, v, drifts[:1])
+			}
 		}
 		for i := range lengths {
 			l := &lengths[i]
@@ -456,29 +466,12 @@ func (e *explainer) sizes(g int) {
 				continue
 			}
 			v := l.read(e.b[p:q])
-			if v == 0 || v > most {
+			if v == 0 || v > uint64(most) {
 				continue
 			}
-			if fixed.has(int(v)) {
-				for _, r := range byValue[v] {
-					e.addSize(g, p, q, l.Form, l.size, v, r)
-				}
-			}
+			addAll(p, q, l.Form, l.size, int(v), drifts[:])
 			if l.Width >= lengthSize {
 				e.groups(g, p, q, l.Form, l.size, v)
-			}
-			n := int(v)
-			if !moved[1][0].has(n+q-sp.from) && !moved[0][1].has(n+p-sp.from) && !moved[2][1].has(n-p+sp.from) && !moved[1][1].has(n) {
-				continue
-			}
-			for k := range moving {
-				m := &moving[k]
-				if m.size+m.byStart*(p-sp.from)+m.byEnd*(q-sp.from) != int(v) {
-					continue
-				}
-				if r, ok := e.rule(m.span, g, p, q); ok {
-					e.addSize(g, p, q, l.Form, l.size, v, r)
-				}
 			}
 		}
 	})
@@ -490,28 +483,22 @@ type filter [1 << 10]bool
 func (f *filter) add(n int)      { f[n&(len(f)-1)] = true }
 func (f *filter) has(n int) bool { return f[n&(len(f)-1)] }
 
-// A movingSpan is a span whose size depends on where the field is: it is size for an empty field at the start of the gap.
-type movingSpan struct {
-	*span
-	size, byStart, byEnd int // byStart and byEnd more for each byte further
-}
+// A drift is how much larger a size is for each byte that the field starts or ends further.
+type drift struct{ byStart, byEnd int }
 
-// moving returns the span in gap g, and reports whether it can have a size there.
-func (e *explainer) moving(s *span, g int) (movingSpan, bool) {
-	m := movingSpan{span: s}
-	switch s.kind {
+var drifts = [...]drift{{0, 0}, {1, 0}, {-1, 0}, {0, -1}}
+
+// drift returns the index of the drift of spans of a kind.
+func (k spanKind) drift() int {
+	switch k {
 	case before, beforeFirst:
-		m.byStart = 1
+		return 1
 	case restItself:
-		m.byStart = -1
+		return 2
 	case rest, restAfter, restAndGap, toEnd, toEndAfter:
-		m.byEnd = -1
+		return 3
 	}
-	at := e.gaps[g].from
-	r, _ := e.rule(s, g, at, at)
-	var ok bool
-	m.size, ok = e.asSize(&r, g)
-	return m, ok
+	return 0
 }
 
 // groups adds the number v from p to q as the size of several bodies, and a checksum of these after it.
@@ -558,38 +545,34 @@ var groupSums = []int{0, 4, 16, 20, 32}
 func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, r rule) {
 	const free = 16 // bytes of a gap that cost nothing to name a place in them
 	sp := e.gaps[g]
-	bits := fieldPrice + formBits + max(0, math.Log2(float64(sp.to-sp.from)/free)) + e.sizeBits(&r, g, q)
-	again := e.isFramed(&r, g)
-	if w := min(form.Width, 4); (p-sp.from)%w != 0 && (sp.to-p)%w != 0 {
-		bits += misaligned
+	x := place{at: p, to: q, gap: g, form: form, rule: r, again: e.isFramed(&r, g)}
+	if form.Text != 0 {
+		x.plain = min(letter*float64(form.Width), number(v)+4)
+		x.bits = fieldPrice + formBits + e.sizeBits(&r, g, 0)
+	} else {
+		x.plain = plainNumber(v, form.Width)
+		x.bits = fieldPrice + formBits + max(0, math.Log2(float64(sp.to-sp.from)/free)) + e.sizeBits(&r, g, q)
+		if w := min(form.Width, 4); (p-sp.from)%w != 0 && (sp.to-p)%w != 0 {
+			x.bits += misaligned
+		}
+		if isText(e.b[p:q]) {
+			x.plain = min(x.plain, letter*float64(form.Width))
+			x.bits += inText
+		}
 	}
-	plain := plainNumber(v, form.Width)
-	if isText(e.b[p:q]) {
-		plain = min(plain, letter*float64(form.Width))
-		bits += inText
-	}
-	e.places = append(e.places, place{at: p, to: q, gap: g, form: form, rule: r, plain: plain, bits: bits, again: again})
+	e.places = append(e.places, x)
 }
 
-// decimal adds the decimal number at p if it is equal to a size, and returns where its digits end, or p.
-func (e *explainer) decimal(g, p int, byValue map[uint64][]rule) int {
+// decimal returns where the digits at p end, and their number if there are as many as games write of a size, or 0.
+func decimal(b []byte, p int) (end, v int) {
 	const least, most = 2, 10
-	to := e.gaps[g].to
-	isDecimal := func(i int) bool { return e.b[i] >= '0' && e.b[i] <= '9' }
-	q, v := p, uint64(0)
-	for q < to && q-p < most && isDecimal(q) {
-		v = v*10 + uint64(e.b[q]-'0')
-		q++
+	for end = p; end < len(b) && end-p < most && b[end] >= '0' && b[end] <= '9'; end++ {
+		v = v*10 + int(b[end]-'0')
 	}
-	if q-p < least || e.b[p] == '0' || q < to && isDecimal(q) {
-		return q
+	if end-p < least || b[p] == '0' || end < len(b) && b[end] >= '0' && b[end] <= '9' {
+		v = 0
 	}
-	for _, r := range byValue[v] {
-		bits := e.sizeBits(&r, g, 0) + fieldPrice + decimalPrice
-		plain := min(letter*float64(q-p), number(v)+4)
-		e.places = append(e.places, place{at: p, to: q, gap: g, form: Form{Width: q - p, Text: 'd'}, rule: r, plain: plain, bits: bits, again: e.isFramed(&r, g)})
-	}
-	return q
+	return end, v
 }
 
 // pascalSize returns the size of the text after its length at the start of b, or 0 if there is none.
