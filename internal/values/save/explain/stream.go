@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -122,55 +123,47 @@ func (u *unpacker) read(b []byte) (body packed) {
 		return body
 	}
 	in := bytes.NewReader(b)
-	end, err := 0, error(nil)
+	var r io.Reader
+	var err error
 	switch b[0] {
 	case 0x28:
-		if end = zstdEnd(b); end == 0 || end > len(b) {
+		end := zstdEnd(b)
+		if end == 0 || end > len(b) {
 			return body
 		}
 		in.Reset(b[:end])
-		if body.Info = raw(fileaccess.Zstd); u.zstd == nil {
+		if u.zstd == nil {
 			u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		}
-		if err = cmp.Or(err, u.zstd.Reset(in)); err == nil {
-			body.Content, err = u.content(u.zstd)
-		}
+		body.Info, r, err = raw(fileaccess.Zstd), u.zstd, cmp.Or(err, u.zstd.Reset(in))
 	case 0x1f:
-		if body.Info, err = raw(fileaccess.Gzip), u.gzip.Reset(in); err == nil {
-			u.gzip.Multistream(false)
-			body.Content, err = u.content(&u.gzip)
-		}
+		body.Info, r, err = raw(fileaccess.Gzip), &u.gzip, u.gzip.Reset(in)
+		u.gzip.Multistream(false)
 	case 0x78:
-		body.Info = raw(fileaccess.Deflate)
 		if u.zlib == nil {
 			u.zlib, err = zlib.NewReader(in)
 		} else {
 			err = u.zlib.(zlib.Resetter).Reset(in, nil)
 		}
-		if err == nil {
-			body.Content, err = u.content(u.zlib)
-		}
+		body.Info, r = raw(fileaccess.Deflate), u.zlib
 	default:
-		ends := []int{u.gcpfEnd(b)}
-		if b[1] == 'D' {
-			ends = gdecEnds(b)
-		}
-		err = io.ErrUnexpectedEOF
-		for _, n := range ends {
-			if err != nil && n > 0 && n <= len(b) && u.take(n) {
-				end, err = n, u.file(b[:n], &body)
-			}
-		}
+		r, err = u.file(in, &body)
 	}
 	if err == nil {
-		end = cmp.Or(end, len(b)-in.Len())
+		body.Content, err = u.content(r)
+	}
+	switch end := int(in.Size()) - in.Len(); {
+	case b[0] == 'G' && !u.take(end):
+	case err == nil:
 		body.Packed = b[:end:end]
+	case string(b[:4]) == "GDEC" && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fileaccess.ErrLimit): // and no other bytes
+		u.locked = fmt.Errorf("an encrypted file in it cannot be read: %w", err)
 	}
 	return body
 }
 
-// file reads the file of FileAccess in b.
-func (u *unpacker) file(b []byte, body *packed) error {
+// file opens the file of FileAccess at the start of in.
+func (u *unpacker) file(in io.Reader, body *packed) (io.Reader, error) {
 	o := &fileaccess.Options{Limits: fileaccess.Limits{Size: max(u.left()/perUnpacked, 1)}}
 	if u.ask != nil {
 		o.AskKey = func(info fileaccess.Info) (key *fileaccess.Key, err error) {
@@ -178,27 +171,11 @@ func (u *unpacker) file(b []byte, body *packed) error {
 			return body.key, err
 		}
 	}
-	r, err := fileaccess.NewReader(bytes.NewReader(b), o)
+	r, err := fileaccess.NewReader(in, o)
 	if err == nil {
 		body.Info = r.Info()
-		body.Content, err = u.content(r)
 	}
-	if err != nil && b[1] == 'D' {
-		u.locked = fmt.Errorf("an encrypted file in it cannot be read: %w", err)
-	}
-	return err
-}
-
-// gdecEnds returns the sizes of the encrypted file at the start of b, in the layout of each engine.
-func gdecEnds(b []byte) (ends []int) {
-	const block = 16
-	for _, layout := range [][2]int{{20, 44}, {24, 32}} { // where the length is, and the content
-		if len(b) >= layout[1] {
-			size := min(binary.LittleEndian.Uint64(b[layout[0]:]), math.MaxInt32)
-			ends = append(ends, layout[1]+(int(size)+block-1)/block*block)
-		}
-	}
-	return ends
+	return r, err
 }
 
 // maxWindow is the largest window of Zstandard.
@@ -240,24 +217,6 @@ func zstdEnd(b []byte) int {
 		at += 4
 	}
 	return at
-}
-
-// gcpfEnd returns the size of the file of FileAccess.open_compressed at the start of b, or 0 for a cut
-// file.
-func (u *unpacker) gcpfEnd(b []byte) int {
-	const head, size = 16, 4 // bytes
-	if len(b) < head {
-		return 0
-	}
-	block, total := int(binary.LittleEndian.Uint32(b[8:])), int(binary.LittleEndian.Uint32(b[12:]))
-	if block == 0 || total/block >= (len(b)-head)/size || !u.take(size*(total/block+1)) {
-		return 0
-	}
-	end := head
-	for i := 0; i <= total/block && end < len(b); i++ {
-		end += size + int(binary.LittleEndian.Uint32(b[head+size*i:]))
-	}
-	return end + len("GCPF")
 }
 
 // FastLZLevel2 is the size of the shortest content for which engines use level 2.
