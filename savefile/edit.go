@@ -117,7 +117,7 @@ func readInput(in *save.Input, o *Options) (*File, error) {
 		Sure: stack.IsKnown() || stack.Values.Sure(), Format: stack.Decoder.Format, Lengths: lengthsOf(stack.Frame),
 		Container: stack.Container(), Key: stack.Key(),
 	}
-	for p := range stack.Parts {
+	for p := range stack.Explained().Regions {
 		f.Info.Around = append(f.Info.Around, Part{int64(p.Offset), int64(p.Size), p.What, p.Derived, p.Doubtful, p.Wrong})
 	}
 	err = f.check(o)

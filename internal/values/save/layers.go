@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -164,57 +163,6 @@ func (s *search) base64(p *place) (*found, error) {
 func isBase64(head []byte) bool {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
 	return len(head) >= 8 && len(bytes.Trim(bytes.TrimRight(head, " \t\r\n"), digits)) == 0
-}
-
-// A quoted is base64 text in a string of JSON.
-type quoted struct {
-	before, after []byte
-	size          int // of all
-	inside        *Bytes
-}
-
-func (l *quoted) content() *Bytes { return l.inside }
-
-func (l *quoted) write(w io.Writer, fill func(io.Writer) error) error {
-	if _, err := w.Write(l.before); err != nil {
-		return err
-	}
-	digits := base64.NewEncoder(base64.StdEncoding, w)
-	if err := cmp.Or(fill(digits), digits.Close()); err != nil {
-		return err
-	}
-	_, err := w.Write(l.after)
-	return err
-}
-
-// quoted finds base64 text between quotes in JSON, if there is only one that is no short name. Another could be a digest.
-func (s *search) quoted(p *place) (*found, error) {
-	const least = 16 // digits
-	if p.best.bits > noValues/2 || p.records || !p.best.Values.IsJSON() {
-		return nil, nil
-	}
-	all := p.upTo(maxAround)
-	at, size, n := 0, 0, 0
-	for start := 0; start < len(all); {
-		end := bytes.IndexByte(all[start:], '"')
-		if end < 0 {
-			break
-		}
-		if end >= least && isBase64(all[start:start+end]) {
-			at, size, n = start, end, n+1
-		}
-		start += end + 1
-	}
-	if n != 1 {
-		return nil, nil
-	}
-	inside, err := base64.StdEncoding.AppendDecode(nil, all[at:at+size])
-	if err != nil {
-		return nil, nil
-	}
-	return &found{layer: &quoted{all[:at], all[at+size:], len(all), memory(inside, nil)}, bits: headerBits, accepts: func(inner *Stack) bool {
-		return inner.Values.fits()
-	}}, nil
 }
 
 // fastlz finds a stream of FastLZ, which has no signature: any bytes can be one, so all of its content must be values.
@@ -396,7 +344,7 @@ func (s *search) around(p *place) (*found, error) {
 	isDamaged := v.Certainty >= recognize.Ambiguous && !v.fits()
 	isBroken := e != nil && e.IsDamaged() && e.Err == nil
 	switch {
-	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), v.IsJSON() && len(e.Values()) == 1, e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
+	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
 	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
 		return nil, nil // damage explains any bytes
@@ -496,83 +444,47 @@ func isLength(all []byte) bool {
 	return len(all) > lengthSize && (bits.OnesCount32(n^U32.Order().Uint32(all)) <= wrong || bits.OnesCount32(n^U32BE.Order().Uint32(all)) <= wrong)
 }
 
+// allAround returns what games wrote around values, the outermost first.
+func (st *Stack) allAround() (all []*explain.Parse) {
+	for _, l := range st.layers {
+		if a, ok := l.(*around); ok {
+			all = append(all, a.Parse)
+		}
+	}
+	return all
+}
+
 // Around describes what is around the values, apart from containers and a skipped header, or returns "".
 func (st *Stack) Around() string {
 	var all []string
-	for _, l := range st.layers {
-		switch l := l.(type) {
-		case *around:
-			all = append(all, l.String())
-		case *quoted:
-			all = append(all, "in base64 in JSON")
-		}
+	for _, e := range st.allAround() {
+		all = append(all, e.String())
 	}
 	return strings.Join(all, ", and there ")
 }
 
 // Hidden returns the number of bytes around the values, in layers other than containers and a skipped header.
 func (st *Stack) Hidden() (n int64) {
-	for _, l := range st.layers {
-		switch l := l.(type) {
-		case *around:
-			n += int64(l.Around())
-		case *quoted:
-			n += int64(len(l.before) + len(l.after))
-		}
+	for _, e := range st.allAround() {
+		n += int64(e.Around())
 	}
 	return n
 }
 
-// Parts iterates over the parts of the outermost bytes around the values, in a container.
-func (st *Stack) Parts(yield func(Part) bool) {
-	for _, l := range st.layers {
-		switch l := l.(type) {
-		case *around:
-			l.Regions(yield)
-			return
-		case *quoted:
-			end := len(l.after)
-			_ = yield(Part{Size: len(l.before), What: "header"}) && yield(Part{Offset: l.size - end, Size: end, What: "trailer"})
-			return
-		}
+// Explained returns the outermost of what a game wrote around values, or an empty Parse.
+func (st *Stack) Explained() *explain.Parse {
+	for _, e := range st.allAround() {
+		return e
 	}
+	return new(explain.Parse)
 }
 
-// explained returns the outermost of what a game wrote around values, or nil.
-func (st *Stack) explained() *explain.Parse {
-	for _, l := range st.layers {
-		if a, ok := l.(*around); ok {
-			return a.Parse
-		}
-	}
-	return nil
-}
-
-// Kept describes the bytes of the game's own around the values.
-func (st *Stack) Kept() []string {
-	if e := st.explained(); e != nil {
-		return e.Kept()
-	}
-	return nil
-}
-
-// Secret returns the offset and size of bytes around the values that look like a checksum but cannot be computed, or 0, 0.
-func (st *Stack) Secret() (offset, size int) {
-	if e := st.explained(); e != nil {
-		return e.Secret()
-	}
-	return 0, 0
-}
-
-// SecretText says what bytes that Secret returns are not.
+// SecretText says what bytes that Secret of a Parse returns are not.
 func SecretText(offset, size int) string { return explain.SecretText(offset, size) }
 
 // Records returns the number of records that the values are in, or 0, and reports whether another follows that is cut.
 func (st *Stack) Records() (n int, cut bool) {
-	e := st.explained()
-	if e == nil {
-		return 0, false
-	}
+	e := st.Explained()
 	if n = len(e.Values()); n < 2 && e.Err == nil {
 		return 0, false
 	}

@@ -27,7 +27,7 @@ type layer interface {
 // of a place, or nil.
 func kinds() []func(*search, *place) (*found, error) {
 	return []func(*search, *place) (*found, error){
-		(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).quoted, (*search).fastlz, (*search).converted,
+		(*search).container, (*search).skip, (*search).values, (*search).around, (*search).base64, (*search).fastlz, (*search).converted,
 	}
 }
 

@@ -306,7 +306,7 @@ func (in *Input) origin(s *shell.Stdio) *origin {
 		r.File = in.Operand
 	}
 	r.Around = in.Around()
-	if at, n := in.Secret(); n > 0 {
+	if at, n := in.Explained().Secret(); n > 0 {
 		r.Around += "; " + save.SecretText(at, n)
 	}
 	return r
@@ -493,7 +493,7 @@ func (c *summary) write(damage error) {
 		c.row("format", from.Format+", frame "+from.Frame+", "+from.Container)
 		if from.Around != "" {
 			c.row("around", from.Around)
-			if kept := c.in.Kept(); len(kept) > 0 {
+			if kept := c.in.Explained().Kept(); len(kept) > 0 {
 				c.row("kept", strings.Join(firstOf(kept, int64(len(kept))), ", "))
 			}
 		}

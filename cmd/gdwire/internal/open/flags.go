@@ -298,7 +298,7 @@ func (in *Input) CheckZeros(c *save.Content) error {
 // Faults returns an error for each wrong checksum of records, and one error for all after the tenth.
 func (in *Input) Faults() (errs []error) {
 	const most = 10
-	for p := range in.Parts {
+	for p := range in.Explained().Regions {
 		if p.Wrong {
 			errs = append(errs, fmt.Errorf("%s: %s", in.Name, p.Fault()))
 		}

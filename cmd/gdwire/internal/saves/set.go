@@ -344,7 +344,7 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	for _, err := range in.Faults() {
 		s.Infof("%v; it stays unless these are changed", err)
 	}
-	at, n := in.Secret()
+	at, n := in.Explained().Secret()
 	const name = 16
 	switch text := fmt.Sprintf("%s: %s; the game may refuse the edited file", in.Name, save.SecretText(at, n)); {
 	case n == 0:

@@ -213,7 +213,6 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		const weak = 20
 		without(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
-		without(func(c *body) bool { return c.wrong })
 		if others, saving := s.chain(found, 0, len(b), false, (*body).isDamaged); isWholeAt(others, bodies) { // and no values in damage
 			add(row{format, others, saving})
 		}

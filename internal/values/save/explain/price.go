@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 )
@@ -451,6 +452,11 @@ func isText(b []byte) bool {
 // isWritten reports whether all bytes are characters of texts, or between their lines.
 func isWritten(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return (c < ' ' || c > '~') && c != '\t' && c != '\n' && c != '\r' })
+}
+
+// isUTF8 reports whether b is text in UTF-8.
+func isUTF8(b []byte) bool {
+	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
 }
 
 func isHex(c byte) bool {

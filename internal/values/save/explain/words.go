@@ -83,6 +83,9 @@ func (p *Parse) sameAfter(at, end int) int {
 // Regions iterates over the header, the records and the trailer, with their fields: of records, those of the first, and
 // wrong ones.
 func (p *Parse) Regions(yield func(Region) bool) {
+	if len(p.Parts) == 0 {
+		return
+	}
 	starts := p.starts()
 	size := starts[len(p.Parts)]
 	n := p.bodies()
@@ -262,7 +265,7 @@ func describe(b []byte) (name string, size int) {
 		}
 		return size, 0
 	}
-	if n, start := text(b); n >= letterRun {
+	if n, start := text(b); n >= letterRun || n == len(b) && n > 1 {
 		return strconv.Quote(string(b[start:n])), n
 	}
 	for n := 0; n <= letterRun && size < len(b); n, _ = text(b[size:]) { // some bytes are letters by chance
@@ -645,7 +648,7 @@ func (p *Parse) odd(keep []int) *DoubtError {
 	const width = 4
 	starts := p.starts()
 	for i := range p.Parts {
-		for at, b := starts[i], p.Parts[i].Bytes; len(b) > 0 && p.Parts[i].Kind == Own; {
+		for at, b := starts[i], p.Parts[i].Bytes; len(b) > 0 && p.Parts[i].Kind == Own && !isUTF8(b); {
 			name, size := describe(b)
 			isOther := name == bytesText(size) && !areNumbers(b[:size])
 			for k := 0; isOther && k+width <= size; k++ {
@@ -699,7 +702,7 @@ func (p *Parse) Secret() (offset, size int) {
 	}
 	for i := range p.Parts {
 		isEnd := i == len(p.Parts)-1 || p.Parts[i+1].Kind != Own
-		if b := p.Parts[i].Bytes; p.Parts[i].Kind == Own && isEnd && len(b) >= 4 && isOdd(b[len(b)-4:]) && (i == 0 || len(b) == 4) {
+		if b := p.Parts[i].Bytes; p.Parts[i].Kind == Own && isEnd && len(b) >= 4 && !isUTF8(b) && isOdd(b[len(b)-4:]) && (i == 0 || len(b) == 4) {
 			return starts[i+1] - 4, 4
 		}
 	}
@@ -720,6 +723,7 @@ func SecretText(offset, size int) string {
 
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
+	isWords := isUTF8(b)
 	zeros, high, hex := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // in the bytes before each, and after
 	for i, c := range b {
 		zeros[i+1], high[i+1] = zeros[i], high[i]+int(c>>7)
@@ -736,7 +740,7 @@ func secret(b []byte) (at, size int) {
 		for _, step := range []int{4, 1} { // aligned ones first
 			for k := 0; k+w <= len(b); k += step {
 				switch {
-				case zeros[k+w]-zeros[k] <= w/8+1 && high[k+w]-high[k] >= w/4 && !isText(b[k:k+letterRun]):
+				case !isWords && zeros[k+w]-zeros[k] <= w/8+1 && high[k+w]-high[k] >= w/4 && !isText(b[k:k+letterRun]):
 					return k, w
 				case hex[k] >= 2*w:
 					return k, 2 * w
