@@ -301,7 +301,7 @@ func TestUnwrap(t *testing.T) {
 			packed := filepath.Join(t.TempDir(), "packed")
 			require.NoError(t, os.WriteFile(packed, in.Bytes(), 0o600))
 			r := runWith(nil, "find", "a", packed)
-			require.Contains(t, r.err, "packed is "+name+", perhaps JSON; gdwire unwrap "+packed+" -o EDITED writes it, and gdwire wrap -like "+packed+" EDITED -o NEW writes it back\n")
+			require.Contains(t, r.err, "packed is "+name+", perhaps JSON; gdwire unwrap "+packed+" -o "+packed+".txt writes it, and, edited, gdwire wrap -backup -like "+packed)
 			r = runWith(nil, "unwrap", packed)
 			require.Zero(t, r.status, r.err)
 			require.Equal(t, text, r.out)

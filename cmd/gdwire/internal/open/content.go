@@ -61,12 +61,12 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	case len(r.Readings) > 1:
 		return shell.Choicef("%s %w; choose one:%s", in.Name, why, readings(r, in.Reading))
 	case !info.IsPlain() && r.Name != "":
-		name, key := text.Operand(cmp.Or(in.Path, "FILE")), ""
+		name, key := cmp.Or(in.Path, "FILE"), ""
 		if info.Container == fileaccess.Encrypted {
 			key = o.Keys.Line()
 		}
-		return fmt.Errorf("%s is %s%s; gdwire unwrap%s %s -o EDITED writes it, and gdwire wrap%[4]s -like %[5]s EDITED -o NEW writes it back",
-			in.Name, contained(&info), r.Name, key, name)
+		return fmt.Errorf("%s is %s%s; gdwire unwrap%s %s -o %s writes it, and, edited, gdwire wrap -backup%[4]s -like %[5]s %[6]s -o %[5]s writes it back",
+			in.Name, contained(&info), r.Name, key, text.Operand(name), text.Operand(name+".txt"))
 	case !info.IsPlain():
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
 	case r.IsConverted():
@@ -224,6 +224,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	s.Damaged = s.Damaged || in.Size == 0 && !in.Live()
 	v := newPrinter(s, in)
 	r := in.Reader()
 	if quiet := v.end != nil; quiet || !s.IsTerminal {

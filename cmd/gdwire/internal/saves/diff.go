@@ -28,17 +28,18 @@ func Diff(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
 	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
-	f.Func("ignore", "show no difference at `PATH` or in it, such as time or '$*.players[*].seen', or at several, separated by commas; may be given several times", func(s string) error {
+	f.Func("ignore", "show no difference at `PATH` or in it, such as '$*.players[*].seen', or at several, separated by commas; a name such as time that is no key at the top is one anywhere; may be given several times", func(s string) error {
 		all := []string{s}
 		if _, err := text.Parse(s); err != nil {
 			all = strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 		}
 		for _, one := range all {
-			path, err := edit.WholePath(text.Parse(strings.TrimSpace(one)))
+			one = strings.TrimSpace(one)
+			path, err := edit.WholePath(text.Parse(one))
 			if err != nil {
 				return err
 			}
-			v.ignored = append(v.ignored, &ignored{Path: path})
+			v.ignored = append(v.ignored, &ignored{Path: path, isName: len(path.Steps) == 1 && path.Steps[0].Key.Text == one})
 		}
 		return nil
 	})
@@ -76,7 +77,16 @@ type differ struct {
 // An ignored is a path of -ignore.
 type ignored struct {
 	text.Path
-	used bool // there was a difference
+	isName bool   // a key, without $ or brackets: one anywhere if neither file has it at the top
+	hidden int64  // differences
+	first  string // the path of the first
+}
+
+// hides reports whether a path is ignored.
+func (p *ignored) hides(path *text.Path) bool {
+	return p.Contains(path) || p.isName && slices.ContainsFunc(path.Steps, func(s text.Step) bool {
+		return s.Op == text.Child && s.Key.Text == p.Steps[0].Key.Text
+	})
 }
 
 // counts are the numbers of differences: of values that are changed, added and removed.
@@ -110,13 +120,21 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		c.Show = showJSON
 	}
 	v.counts = map[string]*counts{}
-	err := c.Compare(files[0], files[1])
-	for _, p := range v.ignored {
-		if p.used || edit.Find(contents[0], p.Path) == nil {
-			continue
+	missing := make([]error, len(v.ignored))
+	for i, p := range v.ignored {
+		if missing[i] = edit.Find(contents[0], p.Path); missing[i] != nil {
+			missing[i] = edit.Find(contents[1], p.Path)
 		}
-		if missing := edit.Find(contents[1], p.Path); missing != nil {
-			s.Infof("-ignore hides nothing: %v", edit.WithPlaces(contents[1], missing))
+		p.isName = p.isName && missing[i] != nil
+	}
+	err := c.Compare(files[0], files[1])
+	for i, p := range v.ignored {
+		switch {
+		case missing[i] == nil:
+		case p.hidden == 0:
+			s.Infof("-ignore hides nothing: %v", edit.WithPlaces(contents[1], missing[i]))
+		case p.isName:
+			s.Infof("there is no %v: -ignore hides this key anywhere, in %s of the differences, first %s", p, humanize.Comma(p.hidden), text.Operand(p.first))
 		}
 	}
 	for _, at := range v.tops {
@@ -154,8 +172,12 @@ func showJSON(f *compare.File, v any) ([]byte, error) {
 func (v *differ) isIgnored(at string) bool {
 	path, err := text.Parse(at)
 	return err == nil && at != "" && slices.ContainsFunc(v.ignored, func(p *ignored) bool {
-		p.used = p.used || p.Contains(&path)
-		return p.Contains(&path)
+		isHidden := p.hides(&path)
+		if isHidden {
+			p.hidden++
+			p.first = cmp.Or(p.first, at)
+		}
+		return isHidden
 	})
 }
 

@@ -126,6 +126,9 @@ func (e *editor) check(f *shell.Flags) (err error) {
 		}
 		f.Operands = f.Operands[1:]
 	}
+	if last := f.File(); e.hasLines() && f.HasInput && !f.InPlace && isEdit(last) && !isThere(last) {
+		f.Operands = append(f.Operands, "-")
+	}
 	files := e.firstFile(f)
 	if err := e.checkNames(f, files); err != nil {
 		return err
@@ -161,11 +164,8 @@ func (e *editor) firstFile(f *shell.Flags) int {
 // hasLines reports whether the edits are lines, path = value, and not paths.
 func (e *editor) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
 
-// isEdit reports whether an operand is a line, path = value, also with a wrong value.
-func isEdit(operand string) bool {
-	_, value, err := text.CutLine(operand, nil)
-	return err == nil || value != ""
-}
+// isEdit reports whether an operand is a line, path = value, also a wrong one.
+func isEdit(operand string) bool { return strings.Index(strings.TrimLeft(operand, "+-*/"), "=") > 0 }
 
 // checkNames returns an error if the operands from index files on, the files, contain an edit.
 func (e *editor) checkNames(f *shell.Flags, files int) error {

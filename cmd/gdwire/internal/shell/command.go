@@ -87,8 +87,10 @@ type Flags struct {
 	Backup   bool   // -backup
 	Quiet    bool   // -q
 	Binary   bool   // the output is binary
+	HasInput bool   // standard input is a pipe or a file
 
 	program *Program
+	args    []string            // flags and operands as typed
 	given   map[string]bool     // names of the flags on the command line
 	limits  map[string]bool     // names of the flags for limits
 	choices map[string][]string // values of flags by name, for completion
@@ -136,6 +138,7 @@ func (p *Program) find(name string) *Command {
 
 // parseAll parses flags and operands in any order. After -- there are operands only.
 func (f *Flags) parseAll(args []string) error {
+	f.args = args
 	for {
 		if err := f.Parse(args); err != nil {
 			return err
@@ -253,20 +256,40 @@ func NewTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 
 type Keys struct {
 	passwordFile, keyFile string
 	key                   *fileaccess.Key // of the files, if known
+	flags                 *Flags
 }
 
 // Flags defines the flags of a Keys.
 func (k *Keys) Flags(f *Flags) {
+	k.flags = f
 	f.StringVar(&k.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, as by echo PASSWORD >FILE, or - for standard input")
 	f.StringVar(&k.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
 }
 
-// Line returns the flag that gives the key in a command line, to type.
+// Line returns the flag that gives the key in a command line, to type, or "" if it was typed on the terminal.
 func (k *Keys) Line() string {
-	if k.keyFile != "" {
+	switch {
+	case k.keyFile != "":
 		return " -key-file " + text.Operand(k.keyFile)
+	case k.passwordFile != "":
+		return " -password-file " + text.Operand(k.passwordFile)
 	}
-	return " -password-file " + text.Operand(cmp.Or(k.passwordFile, "password.txt"))
+	return ""
+}
+
+// pipedPassword returns the line that gives a password by a pipe, to type, where it is the value of a flag, or "".
+func (f *Flags) pipedPassword(name string) string {
+	for i, arg := range f.args {
+		flag, password, whole := strings.Cut(arg, "=")
+		rest := f.args[i+1:]
+		if flag == arg && len(rest) > 0 {
+			password, rest, whole = rest[0], rest[1:], true
+		}
+		if whole && strings.TrimLeft(flag, "-") == name && flag != name {
+			return "printf %s " + text.Operand(password) + " | " + commandLine(f.Name(), slices.Concat(f.args[:i], []string{"-password-file", "-"}, rest))
+		}
+	}
+	return ""
 }
 
 // Use sets the key of all other files, unless it is nil.
@@ -309,7 +332,7 @@ func (k *Keys) read(s *Stdio) (*fileaccess.Key, error) {
 	}
 	f, err := os.Open(k.passwordFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w; -password-file names a FILE with the password, as by echo PASSWORD >FILE", err)
+		return nil, fmt.Errorf("%w; -password-file names a FILE with the password; without one: %s", err, k.flags.pipedPassword("password-file"))
 	} else if err != nil {
 		return nil, err
 	}

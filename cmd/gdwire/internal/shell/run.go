@@ -275,6 +275,10 @@ func (p *Program) Check(args []string) error {
 // execute runs the subcommand with its flags and operands.
 func (c *Command) execute(p *Program, args []string, s *Stdio) error {
 	f, action := c.newFlags(p)
+	if in, ok := s.In.(*os.File); ok {
+		info, err := in.Stat()
+		f.HasInput = err == nil && info.Mode()&os.ModeDevice == 0
+	}
 	err := c.parse(f, &action, args, s.IsTerminal)
 	if err == flag.ErrHelp {
 		return c.printHelp(s.Out, f)
@@ -348,6 +352,9 @@ func withSimilarFlag(err error, f *Flags) error {
 		return err
 	}
 	err = fmt.Errorf("%w; did you mean -%s?", err, similar.Name)
+	if line := f.pipedPassword(name); similar.Name == "password-file" && line != "" {
+		return fmt.Errorf("%w It names a file. Without one: %s", err, line)
+	}
 	if value, usage := flag.UnquoteUsage(similar); value != "" {
 		err = fmt.Errorf("%w Its value: %s", err, usage)
 	}

@@ -90,7 +90,7 @@ func WithHint(err error, other string) error {
 	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey() && v.Type != gdwire.TypeNil:
 		hints = []string{"text is in quotes: " + text.Operand(wrong.Path+" = "+string(text.AppendQuoted(nil, wrong.Text)))}
 	case wrong.Such != "" && wrong.Text != "":
-		hints = []string{"write a value such as " + wrong.Such, other}
+		hints = []string{"write a value such as " + example(wrong.Old, wrong.Such, wrong.Text), other}
 	default:
 		hints = []string{other}
 	}

@@ -346,9 +346,17 @@ func (e *ValueError) Error() string {
 	}
 	such := ""
 	if e.Such != "" {
-		such = ", such as " + e.Such
+		such = ", such as " + example(e.Old, e.Such, e.Err.Text)
 	}
 	return fmt.Sprintf("%s is of type %s%s: %s", e.Path, e.Old, such, e.Err.Reason)
+}
+
+// example returns the old value as an example of its type, or the number in a code such as #ff that was typed for an int.
+func example(old, such, typed string) string {
+	if digits, ok := strings.CutPrefix(typed, "#"); ok && old == gdwire.TypeInt.String() {
+		return "0x" + digits
+	}
+	return such
 }
 
 // quoted returns how to write the text as a value, if it can be meant.
