@@ -61,7 +61,7 @@ type Command struct {
 	Edits    bool                  // the output is an edited save, and -o can name the input
 	Gets     bool                  // StatusMissing reports a path to no value
 	Compares bool                  // StatusBad reports different inputs, and StatusUsage other errors
-	Examples []string              // command lines
+	Examples string                // command lines, after a line break each
 	Details  func(io.Writer)       // prints more of the help, if not nil
 	Words    []string              // operands to complete, or nil
 	New      func(f *Flags) Action // defines the flags
@@ -217,11 +217,7 @@ func (c *Command) printUsage(w io.Writer) error {
 // printHelp prints a description of the subcommand with its flags.
 func (c *Command) printHelp(w io.Writer, f *Flags) error {
 	t := NewTable(w)
-	fmt.Fprintf(t, "Usage: %s\n\n%s\n\n", c.usage(), c.Summary)
-	for _, example := range c.Examples {
-		fmt.Fprintf(t, "    %s\n", example)
-	}
-	fmt.Fprintln(t)
+	fmt.Fprintf(t, "Usage: %s\n\n%s\n%s\n\n", c.usage(), c.Summary, strings.ReplaceAll(c.Examples, "\n", "\n    "))
 	if c.Details != nil {
 		c.Details(t)
 	}
@@ -275,6 +271,15 @@ func (k *Keys) Line() string {
 		return " -password-file " + text.Operand(k.passwordFile)
 	}
 	return ""
+}
+
+// commandLine returns the line that runs a command, to type.
+func commandLine(name string, args []string) string {
+	line := "gdwire " + name
+	for _, arg := range args {
+		line += " " + text.Operand(arg)
+	}
+	return line
 }
 
 // pipedPassword returns the line that gives a password by a pipe, to type, where it is the value of a flag, or "".

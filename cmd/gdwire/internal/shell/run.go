@@ -253,15 +253,6 @@ func (p *Program) noCommand(name string, args []string) error {
 	return fmt.Errorf("no command %q", name)
 }
 
-// commandLine returns the line that runs a command, to type.
-func commandLine(name string, args []string) string {
-	line := "gdwire " + name
-	for _, arg := range args {
-		line += " " + text.Operand(arg)
-	}
-	return line
-}
-
 // Check returns an error if a command line is invalid. No command is run.
 func (p *Program) Check(args []string) error {
 	c := p.find(args[0])
