@@ -459,7 +459,11 @@ func TestRandomEdits(t *testing.T) {
 		failedAtOnce := f.Edit(all...)
 		got, err := contentOf(t, f), failedAtOnce
 		if info.Lengths == NoLengths {
-			got, err = EditPacket(packet, all, variant.Options{Decoder: gdwire.DecoderOptions{Format: format, AllowObjects: true}})
+			given := bytes.Clone(packet)
+			got, err = EditPacket(given, all, variant.Options{Decoder: gdwire.DecoderOptions{Format: format, AllowObjects: true}})
+			require.Equal(t, packet, given)
+			require.True(t, err == nil || got == nil)
+			clear(given) // the result is the caller's
 		}
 		if failed != nil {
 			require.EqualError(t, err, failed.Error(), "%v", all)
