@@ -571,7 +571,7 @@ func TestRawFaults(t *testing.T) {
 
 // A stream of any size is written and read in the same memory.
 func TestRawMemory(t *testing.T) {
-	size := testenv.Cases(16<<20, 1<<30)
+	size := testenv.Cases(16<<20, 1<<27)
 	part := make([]byte, 1<<16)
 	rand.NewChaCha8([32]byte{1}).Read(part[:1<<12])
 	for _, mode := range modes {

@@ -109,7 +109,7 @@ func (m *maker) realKey() any {
 // a file of either width, and an edit there replaces the value.
 func TestRealKeys(t *testing.T) {
 	m := &maker{Rand: rand.New(rand.NewPCG(21, 22))}
-	for i := range testenv.Cases(20, 2_000) {
+	for i := range testenv.Cases(20, 500) {
 		double := i%2 == 0
 		d := new(variant.Dictionary)
 		for n := range 1 + m.IntN(12) {

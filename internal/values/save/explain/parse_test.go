@@ -326,7 +326,7 @@ func TestBrokenValue(t *testing.T) {
 // TestTables finds no values in tables of small numbers, such as those of sections in programs.
 func TestTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for range testenv.Cases(40, 2000) {
+	for range testenv.Cases(40, 1000) {
 		var b []byte
 		for range 1 + r.IntN(60) {
 			b = append(b, integer(uint64(r.IntN(300)), 4, false)...)
@@ -536,7 +536,7 @@ func TestLayoutsCut(t *testing.T) {
 			values = append(values, saved(t, 40, i, "Ada Lovelace"))
 		}
 		whole := layout(tokens[1:]).build(t, values, "plain")
-		for range testenv.Cases(10, 200) {
+		for range testenv.Cases(10, 100) {
 			b := whole[:r.IntN(len(whole))]
 			if e := Find(b, nil); e != nil && e.Err == nil {
 				again, err := e.Write(e.Values())

@@ -221,7 +221,7 @@ func TestDamagedSaves(t *testing.T) {
 // TestDamagedStart overwrites a byte near the start of saves of 1 to 60 KiB: few are not recognized, hardly any as
 // another reading.
 func TestDamagedStart(t *testing.T) {
-	files := testenv.Cases(60, 1000)
+	files := testenv.Cases(60, 500)
 	r := rand.New(rand.NewPCG(71, 72))
 	var c tally
 	for i := range files {
@@ -242,7 +242,7 @@ func TestDamagedStart(t *testing.T) {
 // TestRecognizeRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: sure results
 // are right, and few are not sure.
 func TestRecognizeRandomValues(t *testing.T) {
-	n := testenv.Cases(2000, 100_000)
+	n := testenv.Cases(2000, 50_000)
 	r := rand.New(rand.NewPCG(9, 10))
 	blocked := 0
 	for i := 0; i < n; {
@@ -426,7 +426,7 @@ func (s *saves) longFramed(t *testing.T, f Frame, size int64) ([]byte, int64) {
 // TestCutForms cuts saves of 1 KiB to 64 MiB of each format and frame, of one packet and of several. As long
 // as 1/16 is left, the frame and format are recognized, or are among several, and others are not.
 func TestCutForms(t *testing.T) {
-	n := testenv.Cases(120, 8_000)
+	n := testenv.Cases(120, 3_000)
 	r := rand.New(rand.NewPCG(51, 52))
 	var counts [Sure + 1]int
 	for i := range n {
