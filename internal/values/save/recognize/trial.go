@@ -383,7 +383,7 @@ func (t *trial) value(b []byte) value {
 			if at == 0 && len(b) > minPacket { // a long text
 				t.bits += headerBits
 			}
-			return r.cut(b)
+			return t.cut(b)
 		default:
 			return value{size: int(d.InputOffset()), err: err}
 		}
@@ -397,14 +397,14 @@ func (t *trial) value(b []byte) value {
 		counted, bits := d.InputOffset(), t.bits-before.bits
 		if sample && bits > enough && d.Depth() > 0 {
 			err := d.SkipTo(0)
-			isCut := errors.Is(err, io.ErrUnexpectedEOF) && r.isBetween(b)
+			isCut := errors.Is(err, io.ErrUnexpectedEOF)
 			if err != nil && !isCut {
 				t.content, t.all = before, true
 				return t.value(b)
 			}
 			t.bits += bits * float64(d.InputOffset()-counted) / float64(counted)
 			if isCut {
-				return r.cut(b)
+				return t.cut(b)
 			}
 		}
 		if d.Depth() == 0 {
@@ -419,10 +419,8 @@ type valueReader struct {
 	*gdwire.Decoder
 	keys NullKeys
 
-	hasHeader bool  // the latest token starts with the header of a value
-	inText    bool  // the rest of a text follows
-	dataEnd   int64 // the offset of the end of the latest packed array or long text, at least
-	dataExact bool  // and at most
+	hasHeader bool // the latest token starts with the header of a value
+	inText    bool // the rest of a text follows
 }
 
 // token counts the latest token.
@@ -448,8 +446,6 @@ func (r *valueReader) token(t gdwire.Token) {
 		bits = r.text(t) - unlikelyText(t)
 	case gdwire.KindObjectStart:
 		bits -= unlikelyText(t)
-	case gdwire.KindPackedStart:
-		r.packed(t)
 	case gdwire.KindChunk:
 		r.hasHeader, bits = false, -unlikelyReals(t)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
@@ -467,9 +463,6 @@ func (r *valueReader) token(t gdwire.Token) {
 func (r *valueReader) text(t gdwire.Token) float64 {
 	first := !r.inText
 	r.inText = !t.Last()
-	if first && r.inText {
-		r.dataEnd, r.dataExact = (r.InputOffset()-int64(len(t.Bytes()))+t.Len()+3)&^3, true
-	}
 	r.hasHeader = first && (t.Type() == gdwire.TypeString || t.Type() == gdwire.TypeStringName)
 	switch {
 	case r.hasHeader:
@@ -480,46 +473,11 @@ func (r *valueReader) text(t gdwire.Token) float64 {
 	return 0
 }
 
-// packed notes the end of a packed array.
-func (r *valueReader) packed(t gdwire.Token) {
-	n, _ := t.Type().Element().Components()
-	bytes := int64(max(n, 1) * t.Width() / 8)
-	if r.dataExact = bytes > 0; !r.dataExact { // texts with lengths
-		bytes = lengthSize
-	}
-	r.dataEnd = (r.InputOffset() + t.Len()*bytes + 3) &^ 3
-}
-
-// cut returns the value of which b is the start.
-func (r *valueReader) cut(b []byte) value {
-	v := value{size: len(b), err: io.ErrUnexpectedEOF}
-	v.least, v.exact = r.least(int64(len(b)))
-	return v
-}
-
-// isBetween reports whether b ends between two values of a container or in the first bytes of a value, and not in the data of a
-// packed array or long text.
-func (r *valueReader) isBetween(b []byte) bool {
-	const short = 16
-	around, _, _ := r.StackIndex(r.Depth())
-	return (around == gdwire.KindArrayStart || around == gdwire.KindDictStart) && int64(len(b))-r.InputOffset() < short
-}
-
-// least returns the minimum size of an incomplete value after n bytes were read, and whether this is the exact size.
-func (r *valueReader) least(n int64) (least int64, exact bool) {
-	least = r.InputOffset()
-	for i := range r.Depth() {
-		switch kind, index, count := r.StackIndex(i + 1); kind {
-		case gdwire.KindDictStart, gdwire.KindObjectStart:
-			least += 2 * minPacket * (count - 1 - index)
-		case gdwire.KindArrayStart:
-			least += minPacket * (count - 1 - index)
-		}
-	}
-	if r.dataEnd > n {
-		return least - r.InputOffset() + r.dataEnd, r.dataExact && r.Depth() <= 1
-	}
-	return max(least, n), false
+// cut returns the value of which b is the start, with the size that its lengths and counts give.
+func (t *trial) cut(b []byte) value {
+	size, rest, _ := export.Measure(t.decoder, b, 1)
+	n := int64(len(b))
+	return value{size: len(b), err: io.ErrUnexpectedEOF, least: max(size+minPacket*rest, n), exact: rest == 0 && size > n}
 }
 
 // add adds a token to a hash.
