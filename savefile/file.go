@@ -288,7 +288,7 @@ func (f *File) Unmarshal(vs ...any) error {
 	n := 0
 	for d, err := range f.Values() {
 		if err == nil && n == len(vs) {
-			err = fmt.Errorf("savefile: more than %d %s", n, plural(n, "value"))
+			err = cmp.Or(d.SkipValue(), fmt.Errorf("savefile: more than %d %s", n, plural(n, "value")))
 		} else if err == nil {
 			err = variant.UnmarshalDecode(d, vs[n])
 		}

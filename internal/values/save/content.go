@@ -341,18 +341,15 @@ func (c *Content) Place(d *gdwire.Decoder, p *Packet) {
 // values calls yield for each value.
 func (c *Content) values(wanted func(index int64) bool, yield func(*Packet) (bool, error)) error {
 	d := gdwire.NewDecoder(nil, &c.Decoder)
+	defer d.Release()
 	ResetAt(d, c.ReaderAt, 0, c.Size)
-	for p := range Values(d) {
-		if p.Err != nil {
-			return p.Err
-		}
-		p.content = c
-		export.Place(p.Decoder, 0, p.Index)
-		if !wanted(p.Index) {
-			if err := p.SkipValue(); err != nil {
+	for i := int64(0); d.InputOffset() < c.Size; i++ {
+		export.Place(d, 0, i)
+		if !wanted(i) {
+			if err := d.SkipValue(); err != nil {
 				return err
 			}
-		} else if goOn, err := yield(p); err != nil || !goOn {
+		} else if goOn, err := yield(&Packet{Decoder: d, Index: i, Offset: d.InputOffset(), content: c}); err != nil || !goOn {
 			return err
 		}
 	}

@@ -508,12 +508,8 @@ func (v Value) fitItems(items []Value, even, odd gdwire.Elem) (Value, bool) {
 // isNumber reports whether v is an int or a float.
 func (v *Value) isNumber() bool { return v.Type == gdwire.TypeInt || v.Type == gdwire.TypeFloat }
 
-// Result returns the value in place of old: v itself, or old changed by v. As in GDScript, text is appended, and a vector or Color
-// changed by component.
+// Result returns old changed by v. As in GDScript, text is appended, and a vector or Color changed by component.
 func (v *Value) Result(old *Value) (Value, error) {
-	if v.Change == "" {
-		return *v, nil
-	}
 	result, t := *old, old.Type
 	by, fits := v.Fit(t)
 	_, integers := t.Components()

@@ -40,6 +40,7 @@ type Node struct {
 	keys   bool             // a node in this node has a container as its key
 	pairs  bool             // a node in this node is of a pair by its number
 	each   bool             // the step leads to several values; no other node is in the parent
+	count  int32            // of nodes in this node
 	inner  *Node            // the latest node added to this node
 	next   *Node            // the node added to the parent before
 	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
@@ -167,15 +168,10 @@ func (p *Node) child(step []byte) *Node {
 // add adds a node to p.
 func (p *Node) add(c *Node) {
 	c.next, p.inner = p.inner, c
+	p.count++
 	if p.index != nil {
 		p.index[c.step] = c
-		return
-	}
-	n := 0
-	for range p.Inner {
-		n++
-	}
-	if n > maxUnindexed {
+	} else if p.count > maxUnindexed {
 		p.index = map[string]*Node{}
 		for c := range p.Inner {
 			p.index[c.step] = c

@@ -66,18 +66,19 @@ func (e *editor) set(p *text.Node, v *operand, err error) error {
 // by its error err.
 func result(p *text.Node, v text.Value, err error, was *oldValue) (text.Value, error) {
 	wrong := (*text.SyntaxError)(nil)
-	if errors.As(err, &wrong) {
-		if loose, ok := wrong.Loose(was.Type); ok {
-			v, err = loose, nil
-		}
-	} else if err != nil {
-		return v, err
-	}
-	if err == nil && v.Change != "" && was.cut {
+	switch {
+	case err == nil && v.Change == "":
+		return v, nil
+	case err == nil && was.cut:
 		err = errors.New("the text is too long to be changed")
-	}
-	if err == nil {
+	case err == nil:
 		v, err = v.Result(&was.Value)
+	case !errors.As(err, &wrong):
+		return v, err
+	default:
+		if loose, ok := wrong.Loose(was.Type); ok {
+			return result(p, loose, nil, was)
+		}
 	}
 	if errors.As(err, &wrong) {
 		return v, &ValueError{p.String(), typeOf(&was.Value), was.such(), wrong}

@@ -51,19 +51,17 @@ func Create(name string, signals Signals) (*File, error) {
 	if name == "" { // Commit would take this for a device
 		return nil, &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
 	}
-	if old, err := os.Stat(name); err == nil && !old.Mode().IsRegular() {
+	old, missing := os.Stat(name) // old is nil if the file is missing
+	if missing == nil && !old.Mode().IsRegular() {
 		// The links of /dev/stdout and /dev/fd lead to pipes without a name.
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		return &File{File: f}, err
 	}
 	target, err := followLinks(name)
-	if err != nil {
-		return nil, err
+	if err == nil && old != nil {
+		err = CheckWritable(target, old)
 	}
-	old, err := os.Stat(target)
 	if err != nil {
-		old = nil
-	} else if err := CheckWritable(target, old); err != nil {
 		return nil, err
 	}
 	f := &File{target: target, old: old}
