@@ -66,7 +66,7 @@ func (c *Content) CheckLengths() error {
 		return nil
 	}
 	index, end := int64(0), int64(0)
-	for p, err := range c.lengths {
+	for p, err := range c.extents {
 		switch {
 		case err != nil:
 			return err
@@ -231,7 +231,7 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(*Packet) (bo
 	do.OneValue = true
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
-	for at, err := range c.lengths {
+	for at, err := range c.extents {
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (c *Content) Unpacked(most int64) (data []byte, packets int, err error) {
 		_, err := io.Copy(&all, io.NewSectionReader(c, done, end-done))
 		return err
 	}
-	for p, err := range c.lengths {
+	for p, err := range c.extents {
 		var u Unpacked
 		if err == nil && p.odd {
 			u, err = c.unpack(p.start, p.end)
@@ -313,10 +313,14 @@ type extent struct {
 	odd               bool // no engine writes such a header
 }
 
-// lengths iterates over the packets after their lengths. The last one can end after the end of the content.
-func (c *Content) lengths(yield func(extent, error) bool) {
+// extents iterates over the packets, by their lengths. The last one can end after the end of the content. Without lengths, all is one.
+func (c *Content) extents(yield func(extent, error) bool) {
+	p := extent{end: c.Size}
+	if c.Frame == Bare {
+		_ = yield(p, nil)
+		return
+	}
 	w, order := newWindow(c.ReaderAt, c.Size), c.Frame.Order()
-	p := extent{}
 	for at := int64(0); c.Size-at >= lengthSize; p.index++ {
 		b, err := w.bytes(at, int(min(lengthSize+minPacket, c.Size-at)))
 		if err == nil {

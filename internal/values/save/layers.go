@@ -400,13 +400,11 @@ func (st *Stack) runsOut() bool {
 		return false
 	}
 	start := int64(0)
-	if st.Framed() {
-		for p, err := range NewContent(st.at, st.Size, &st.Reading).lengths {
-			if err != nil {
-				return false
-			}
-			start = p.start
+	for p, err := range NewContent(st.at, st.Size, &st.Reading).extents {
+		if err != nil {
+			return false
 		}
+		start = p.start
 	}
 	o := st.Decoder
 	o.Limits = gdwire.NoLimits

@@ -250,28 +250,14 @@ func (st *Stack) fills() bool {
 	d := st.NewDecoder()
 	defer d.Release()
 	w := newWindow(st.at, st.Size)
-	narrow := true
-	at := int64(0)
-	for n := 0; at < st.Size; n++ {
-		end := st.Size
-		if order := st.Frame.Order(); order != nil {
-			const head = lengthSize + minPacket
-			if st.Size-at < head {
-				return false
-			}
-			b, err := w.bytes(at, head)
-			if err != nil || !recognize.PlainHeader(b[lengthSize:]) {
-				return false
-			}
-			at += lengthSize
-			end = at + int64(order.Uint32(b))
-		}
-		if n == maxMeasured || end > st.Size || !endsWithValue(d, w, at, end, &narrow) {
+	narrow, end := true, int64(0)
+	for p, err := range NewContent(st.at, st.Size, &st.Reading).extents {
+		if err != nil || p.odd || p.end > st.Size || p.index == maxMeasured || !endsWithValue(d, w, p, &narrow) {
 			return false
 		}
-		at = end
+		end = p.end
 	}
-	st.narrow, st.filled = narrow, at > 0 && st.Err == nil
+	st.narrow, st.filled = narrow, end > 0 && end == st.Size && st.Err == nil
 	return st.filled
 }
 
@@ -524,21 +510,21 @@ func (r *Recognition) mayHold() bool {
 	return strings.HasPrefix(r.Name, "text") || strings.HasSuffix(r.Name, " data")
 }
 
-// endsWithValue reports whether the value at an offset of w ends at another, by its lengths and counts. It sets narrow to
-// false if a real component in the value can have 64 bits.
-func endsWithValue(d *gdwire.Decoder, w *window, at, end int64, narrow *bool) bool {
-	count := int64(1)
-	for count > 0 && at < end {
-		if _, err := w.bytes(at, int(min(lengthSize+minPacket, end-at))); err != nil {
+// endsWithValue reports whether a packet of w is one value, by its lengths and counts. It sets narrow to false if a real
+// component in the value can have 64 bits.
+func endsWithValue(d *gdwire.Decoder, w *window, p extent, narrow *bool) bool {
+	at, count := p.start, int64(1)
+	for count > 0 && at < p.end {
+		if _, err := w.bytes(at, int(min(lengthSize+minPacket, p.end-at))); err != nil {
 			return false
 		}
 		b := w.buf[at-w.start:]
-		b = b[:min(int64(len(b)), end-at)]
+		b = b[:min(int64(len(b)), p.end-at)]
 		size, rest, wide := export.Measure(d, b, count)
 		if size == 0 {
 			d.ResetBytes(b)
 			if d.SkipValue() != nil {
-				ResetAt(d, w.r, at, end)
+				ResetAt(d, w.r, at, p.end)
 				if d.SkipValue() != nil {
 					return false
 				}
@@ -547,7 +533,7 @@ func endsWithValue(d *gdwire.Decoder, w *window, at, end int64, narrow *bool) bo
 		}
 		at, count, *narrow = at+size, rest, *narrow && !wide
 	}
-	return count == 0 && at == end
+	return count == 0 && at == p.end
 }
 
 // A GuessError reports an edit of a damaged content of which the reading is only probable.
