@@ -139,7 +139,7 @@ func (o *Reading) RecognizePackets(r io.Reader, known Known) (_ io.Reader, ok bo
 	if !known.Frame || !o.Framed() {
 		ri.Frames = []Frame{U32, U32BE}
 	}
-	if err := recognize.ReadHead(r, ri, true); err != nil {
+	if err := recognize.ReadPipe(r, ri); err != nil {
 		return nil, false, err
 	}
 	ok = len(o.choose(ri).Readings) > 0

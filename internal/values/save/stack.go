@@ -265,11 +265,12 @@ func (st *Stack) fills() bool {
 func (s *search) recognize(st *Stack, known Known) error {
 	b := st.Bytes
 	ri := known.input(&st.Reading)
-	ri.Size = b.Size
-	if b.at != nil {
-		ri.At = io.NewSectionReader(b.at, 0, b.Size)
+	ri.Size, ri.At = b.Size, b.at
+	read := recognize.ReadHead
+	if b.Live() {
+		read = recognize.ReadPipe
 	}
-	switch err := recognize.ReadHead(b.start(), ri, b.Live()); {
+	switch err := read(b.start(), ri); {
 	case err == nil:
 	case len(ri.Head) > 0 && (IsContainerError(err) || err == b.Err):
 		b.Err, ri.Size = err, int64(len(ri.Head)) // read the head, and then this error

@@ -18,10 +18,7 @@ func keepAttributes(to, from string) bool {
 	}
 	value := make([]byte, 64<<10)
 	kept := true
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names[:n]), "\x00"), "\x00") {
-		if name == "" {
-			continue
-		}
+	for name := range strings.FieldsFuncSeq(string(names[:n]), func(c rune) bool { return c == 0 }) {
 		n, err := syscall.Getxattr(from, name, value)
 		if err == nil {
 			err = syscall.Setxattr(to, name, value[:n], 0)

@@ -148,7 +148,7 @@ func Recognize(in *Input) Result {
 		return r
 	}
 	all := in.trials()
-	best := strongest(all)
+	best := slices.MaxFunc(all, func(a, b *trial) int { return cmp.Compare(a.evidence, b.evidence) })
 	if (best.evidence <= 0 || best.certainty() != Sure) && isConverted(in.Head) {
 		return Result{Certainty: Converted}
 	}
@@ -166,11 +166,6 @@ func Recognize(in *Input) Result {
 		}
 	}
 	return r
-}
-
-// strongest returns the trial with the most evidence.
-func strongest(all []*trial) *trial {
-	return slices.MaxFunc(all, func(a, b *trial) int { return cmp.Compare(a.evidence, b.evidence) })
 }
 
 // skip recognizes packets without their first bytes.
@@ -363,16 +358,25 @@ func isUTF16(b []byte) bool {
 	return len(b) >= 4 && (b[0] == 0xff && b[1] == 0xfe && b[3] == 0 && b[2] != 0 || b[0] == 0xfe && b[1] == 0xff && b[2] == 0 && b[3] != 0)
 }
 
-// ReadHead reads the first bytes of r into in.Head: all, if there are fewer than HeadSize, and otherwise LargeSize. The sender of
-// a pipe can wait for an answer, so ReadHead reads a pipe only until packets are recognized or PipeSize bytes are
-// received. If r ends before, ReadHead sets in.Size.
-func ReadHead(r io.Reader, in *Input, pipe bool) error {
-	size := HeadSize
-	if pipe {
-		size = PipeSize
+// ReadHead reads the first bytes of r into in.Head: all, if there are fewer than HeadSize, and otherwise LargeSize. If r ends
+// before, ReadHead sets in.Size.
+func ReadHead(r io.Reader, in *Input) (err error) {
+	in.Head, err = io.ReadAll(io.LimitReader(r, HeadSize))
+	switch n := int64(len(in.Head)); {
+	case err != nil:
+	case n < HeadSize:
+		in.Size = n
+	case in.Size != n:
+		in.Head = in.Head[:LargeSize]
 	}
-	head := make([]byte, size)
-	for n := 0; n < size; {
+	return err
+}
+
+// ReadPipe is ReadHead for a pipe. Its sender can wait for an answer, so ReadPipe reads only until packets are recognized or
+// PipeSize bytes are received.
+func ReadPipe(r io.Reader, in *Input) error {
+	head := make([]byte, PipeSize)
+	for n := 0; n < len(head); {
 		m, err := r.Read(head[n:])
 		n += m
 		in.Head = head[:n]
@@ -380,15 +384,9 @@ func ReadHead(r io.Reader, in *Input, pipe bool) error {
 			in.Size = int64(n)
 			return nil
 		}
-		if err != nil {
+		if err != nil || in.framed() {
 			return err
 		}
-		if pipe && in.framed() {
-			return nil
-		}
-	}
-	if !pipe && in.Size != int64(size) {
-		in.Head = head[:LargeSize]
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func TestPipe(t *testing.T) {
 		}
 		for _, r := range pieces {
 			in := Input{Size: -1}
-			require.NoError(t, ReadHead(r, &in, true))
+			require.NoError(t, ReadPipe(r, &in))
 			requireResult(t, want, Recognize(&in), w.name)
 		}
 		// A packet is recognized before the next arrives.
@@ -171,17 +171,17 @@ func TestPipe(t *testing.T) {
 		feed, pipe := io.Pipe()
 		go pipe.Write(w.b)
 		in := Input{Size: -1}
-		require.NoError(t, ReadHead(feed, &in, true))
+		require.NoError(t, ReadPipe(feed, &in))
 		feed.Close()
 		requireResult(t, want, Recognize(&in), w.name)
 	}
 	in := Input{Size: -1}
-	require.ErrorContains(t, ReadHead(iotest.ErrReader(errors.New("cable cut")), &in, true), "cable cut")
+	require.ErrorContains(t, ReadPipe(iotest.ErrReader(errors.New("cable cut")), &in), "cable cut")
 
 	// No more is read of a pipe than PipeSize bytes, even if they are not recognized.
 	unknown := bytes.NewReader(bytes.Repeat([]byte{0xff}, PipeSize))
 	in = Input{Size: -1}
-	require.NoError(t, ReadHead(io.MultiReader(unknown, iotest.ErrReader(errors.New("read too much"))), &in, true))
+	require.NoError(t, ReadPipe(io.MultiReader(unknown, iotest.ErrReader(errors.New("read too much"))), &in))
 	require.Len(t, in.Head, PipeSize)
 }
 

@@ -530,24 +530,13 @@ func unlikely(x float64, width int) float64 {
 	return 0
 }
 
-// unlikelyReals returns the evidence against a real, a math type or a chunk of a packed array, from the most unlikely of its
-// numbers.
+// unlikelyReals returns the evidence against a math type or a chunk of a packed array, from the most unlikely of its numbers.
 func unlikelyReals(t gdwire.Token) (bits float64) {
-	if _, integers := t.Type().Components(); integers {
+	switch _, integers := t.Type().Components(); {
+	case integers, t.Type() == gdwire.TypePackedByteArray, t.Type() == gdwire.TypePackedInt32Array, t.Type() == gdwire.TypePackedInt64Array, t.Type() == gdwire.TypeImage:
 		return 0
 	}
 	width := t.Width() / 8
-	if t.Kind() != gdwire.KindChunk {
-		var all [16]float64
-		for _, x := range t.AppendComponents(all[:0]) {
-			bits = max(bits, unlikely(x, width))
-		}
-		return bits
-	}
-	switch t.Type() {
-	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array, gdwire.TypeImage:
-		return 0
-	}
 	for b := t.Bytes(); len(b) >= width; b = b[width:] {
 		x := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 		if width == 8 {
