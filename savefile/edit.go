@@ -470,7 +470,7 @@ func EditPacket(packet []byte, edits []Edit, opts ...variant.Options) ([]byte, e
 	}
 	var b bytes.Buffer
 	b.Grow(int(p.Content().Size))
-	_, err = p.WriteTo(&b)
+	err = p.Content().CopyTo(&b)
 	return b.Bytes(), err
 }
 

@@ -93,13 +93,7 @@ func (w *web) start(all []*page.Source) {
 	latest := all[len(all)-1]
 	w.page = &page.Page{File: latest, Command: latest.Name, Save: w.save, Watch: w.watch}
 	w.page.Reopen = func() (*page.Source, error) { return w.source(w.file, &question{}) }
-	w.page.Decide = func(offset int64, keep bool) {
-		if keep {
-			w.options.keep = append(w.options.keep, offset)
-		} else {
-			w.options.derive = append(w.options.derive, offset)
-		}
-	}
+	w.page.Keep, w.page.Derive = &w.options.keep, &w.options.derive
 	if len(all) > 1 {
 		w.page.Before = all[0]
 	}
@@ -242,11 +236,7 @@ func (b *blob) block(at int64) (data []byte, err error) {
 // save hands the edited file to the page, and waits until it is written: to the file, or as a download.
 func (w *web) save(file *page.Source, c *save.Content, backup bool) (saved page.Saved, err error) {
 	out := parts{js.Global().Get("Array").New()}
-	err = file.Stack.Write(out, func(to io.Writer) error {
-		_, err := io.Copy(to, io.NewSectionReader(c, 0, c.Size))
-		return err
-	})
-	if err != nil {
+	if err := file.Stack.Write(out, c.CopyTo); err != nil {
 		return saved, err
 	}
 	done := make(chan error, 1)

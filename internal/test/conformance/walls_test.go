@@ -91,7 +91,6 @@ var backUp = map[string]map[string]string{
 	},
 	"cmd/gdwire/internal/page": {
 		"source.go → detail.go": "a row of the page contains what engines make of its value",
-		"source.go → edits.go":  "a Source tells whether it can be edited, and by which content",
 		"page.go → edits.go":    "a Page contains the edits of its file, and one table all that the page asks for",
 	},
 	"variant": {

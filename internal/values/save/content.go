@@ -485,6 +485,12 @@ type Store struct {
 	changed func() error // returns an error once the file changed
 }
 
+// CopyTo writes the content.
+func (c *Content) CopyTo(w io.Writer) error {
+	_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
+	return err
+}
+
 // InMemory returns a Store of bytes in memory.
 func InMemory(data []byte) *Store { return &Store{Size: int64(len(data)), Data: data} }
 

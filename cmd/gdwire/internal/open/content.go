@@ -571,23 +571,6 @@ func (c *summary) row(name, text string) {
 	fmt.Fprintf(c.Out, "%s  %s\n", c.Colors.Dim.Sprintf("%8s", name), text)
 }
 
-// splitLine splits a line into path and value. The separator is the first " = " outside
-// of quotes.
-func splitLine(line string) (path, value string) {
-	quoted := false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && c == ' ' && len(line) >= i+3 && line[i:i+3] == " = ":
-			return line[:i], line[i+3:]
-		}
-	}
-	return line, ""
-}
-
 // maxCompletionLines is the maximum number of lines of flat read for a completion.
 const maxCompletionLines = 200_000
 
@@ -604,7 +587,8 @@ func CompletePath(name, word string) []string {
 		if lines++; lines > maxCompletionLines {
 			return errEnough
 		}
-		path, _ := splitLine(line)
+		_, value, _ := text.CutLine(line, nil)
+		path := strings.TrimSuffix(line, " = "+value)
 		if inFirst := strings.HasPrefix(path, "$.") || strings.HasPrefix(path, "$["); inFirst && !dollar {
 			path = strings.TrimPrefix(path[1:], ".")
 		}

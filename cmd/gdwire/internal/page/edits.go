@@ -128,18 +128,6 @@ func (h *history) make(edit Edit) error {
 	return nil
 }
 
-// content returns the content of s for edits.
-func (s *Source) content() *save.Content {
-	r := save.Reading{Decoder: s.Options, Frame: s.Frame}
-	r.Decoder.Format = s.Format
-	c := save.NewContent(s.ReaderAt(), s.Size, &r)
-	if s.Stack != nil {
-		c = s.Stack.ContentOf(s.ReaderAt(), s.Size)
-	}
-	c.Decoder.OneValue = false
-	return c
-}
-
 // edited returns a Source like s with an edited content.
 func (s *Source) edited(c *save.Content) (*Source, error) {
 	store, err := s.Store.Edited(c, save.MaxVersion)
@@ -274,10 +262,10 @@ func (s *Page) shown(file *Source, h *history) (*Source, error) {
 // decide opens the file again with a doubtful number decided, and makes the unsaved edits again.
 func (s *Page) decide(r *request) error {
 	if r.Keep != nil {
-		s.Decide(*r.Keep, true)
+		*s.Keep = append(*s.Keep, *r.Keep)
 	}
 	if r.Derive != nil {
-		s.Decide(*r.Derive, false)
+		*s.Derive = append(*s.Derive, *r.Derive)
 	}
 	next, err := s.Reopen()
 	if err == nil {
@@ -289,7 +277,7 @@ func (s *Page) decide(r *request) error {
 
 // save replaces the file by the shown content. A doubtful number around the values is to be decided before.
 func (s *Page) save(r *request) error {
-	if s.Decide != nil && (r.Keep != nil || r.Derive != nil) {
+	if s.Keep != nil && (r.Keep != nil || r.Derive != nil) {
 		if err := s.decide(r); err != nil {
 			return err
 		}
@@ -303,7 +291,7 @@ func (s *Page) save(r *request) error {
 		return err
 	}
 	saved, err := s.Save(file, h.contents[h.applied], e.backup == "")
-	if s.Decide != nil && errors.As(err, &r.doubt) {
+	if s.Keep != nil && errors.As(err, &r.doubt) {
 		return nil
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
 	"github.com/gdwire/gdwire/internal/values/text"
 )
 
@@ -46,42 +47,6 @@ type packetLine struct {
 	Packet
 	Text  string `json:"text"`
 	Match bool   `json:"match"` // the condition of the request holds
-}
-
-// A condition holds for packets with a value at a path.
-type condition struct {
-	path  string
-	value text.Value
-}
-
-// newCondition parses path = value.
-func newCondition(line string) (*condition, error) {
-	p, value, err := text.ParseLine(line)
-	if err != nil {
-		return nil, err
-	}
-	return &condition{p.String(), value}, nil
-}
-
-// holds reports whether the value at the path in a packet equals the value of the condition, with the
-// type in the packet.
-func (c *condition) holds(s *Source) bool {
-	w, missing, err := s.wayTo(nil, c.path)
-	if err != nil || missing != "" {
-		return false
-	}
-	t := s.tracer(nil)
-	defer t.release()
-	_, found, err := t.row(w)
-	if err != nil {
-		return false
-	}
-	got, err := text.ParseValue(found.Text)
-	if err != nil { // a container
-		return false
-	}
-	want, ok := c.value.FitLike(&got)
-	return ok && want.String() == got.String()
 }
 
 // A TextFunc returns the text of a packet in the list.
@@ -186,7 +151,7 @@ const (
 
 // after returns up to maxBatch packets from a number on, the number of the oldest packet kept, and how
 // many packets were missed. It waits for the first packet until ctx is done, for at most longPoll.
-func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []packetLine, oldest, missed int64) {
+func (l *Live) after(ctx context.Context, number int64, c *edit.Place) (lines []packetLine, oldest, missed int64) {
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()
 	for {
@@ -206,7 +171,7 @@ func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []p
 			if p.Compressed != "" {
 				shown = p.Compressed + " " + shown
 			}
-			lines = append(lines, packetLine{p, shown, c != nil && c.holds(p.source())})
+			lines = append(lines, packetLine{p, shown, c != nil && c.IsIn(p.source().content())})
 		}
 		if len(lines) > 0 {
 			return lines, oldest, missed

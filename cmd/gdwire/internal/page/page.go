@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
 )
 
 // A Page is what is shown. The fields are set before Start.
@@ -28,8 +29,8 @@ type Page struct {
 	// Watch returns when there is a version after the given one, or with the error of reading one, or after a fault also when
 	// the file is the same as before; and when ctx is done. Watch is nil if nobody watches the file.
 	Watch func(ctx context.Context, version int, fault bool) error
-	// Decide makes Reopen keep, or write anew, the number at an offset around the values, or is nil.
-	Decide func(offset int64, keep bool)
+	// Keep and Derive are the offsets of the numbers around the values that Reopen keeps, or writes anew, or nil.
+	Keep, Derive *[]int64
 	// Save replaces the file, or is nil if nothing can be edited.
 	Save SaveFunc
 	// Live holds the live packets shown, or is nil.
@@ -284,9 +285,9 @@ func (s *Page) live(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c *condition
-	if where := r.Query.Get("where"); where != "" {
-		c, _ = newCondition(where) // a condition still being typed holds for none
+	var c *edit.Place
+	if where, err := edit.ParsePlace(r.Query.Get("where")); err == nil { // a condition still being typed holds for none
+		c = &where
 	}
 	packets, oldest, missed := s.Live.after(r.Context, from, c)
 	return map[string]any{"packets": packets, "oldest": oldest, "missed": missed}, nil

@@ -53,6 +53,18 @@ func NewSource(st *save.Stack) (*Source, error) {
 	return s, s.unpack()
 }
 
+// content returns the content of s for edits.
+func (s *Source) content() *save.Content {
+	r := save.Reading{Decoder: s.Options, Frame: s.Frame}
+	r.Decoder.Format = s.Format
+	c := save.NewContent(s.ReaderAt(), s.Size, &r)
+	if s.Stack != nil {
+		c = s.Stack.ContentOf(s.ReaderAt(), s.Size)
+	}
+	c.Decoder.OneValue = false
+	return c
+}
+
 // unpack puts the values of packets compressed by a script in place of these. The file is not edited then,
 // because its values are at other offsets.
 func (s *Source) unpack() error {

@@ -12,6 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/values/save"
+	"github.com/gdwire/gdwire/internal/values/save/edit"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -113,9 +114,10 @@ func TestCondition(t *testing.T) {
 	for line, holds := range map[string]bool{
 		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
 	} {
-		require.Equal(t, holds, must(newCondition(line))(t).holds(s), line)
+		where := must(edit.ParsePlace(line))(t)
+		require.Equal(t, holds, where.IsIn(s.content()), line)
 	}
-	_, err := newCondition("hp =")
+	_, err := edit.ParsePlace("hp =")
 	require.Error(t, err)
 }
 

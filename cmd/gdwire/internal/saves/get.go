@@ -32,10 +32,7 @@ func Get(f *shell.Flags) shell.Action {
 	f.BoolVar(&g.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
 	f.BoolVar(&g.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
 	f.BoolVar(&g.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
-	var path string
-	check := func() error { path = f.Operands[0]; return g.check(f) }
-	run := func(s *shell.Stdio, name string) error { return withFileHint(g.run(s, name), name, path) }
-	return shell.Action{Check: check, File: run}
+	return shell.Action{Check: func() error { return g.check(f) }, File: g.run}
 }
 
 // A get shows the value at a path, as text for set, or as JSON.
@@ -51,20 +48,18 @@ type get struct {
 // isJSON reports whether values are shown as JSON.
 func (g *get) isJSON() bool { return g.native || g.json.Plain }
 
-// check parses the path. If the last operand is not a file, the operands may be in the wrong
-// order.
-func (g *get) check(f *shell.Flags) (err error) {
+// check parses the path.
+func (g *get) check(f *shell.Flags) error {
 	f.Binary = g.raw
-	filesLast(f)
-	if name := f.Operands[0]; len(f.Operands) == 1 && strings.ContainsAny(name, "./") && isThere(name) {
-		return fmt.Errorf("PATH is missing: gdwire get PATH %s; gdwire flat %[1]s shows all values", name)
+	path, err := takeFirst(f, "PATH")
+	if err != nil {
+		return err
 	}
-	g.path, err = text.Parse(f.Operands[0])
-	g.first = !strings.HasPrefix(f.Operands[0], "$")
-	if err != nil && strings.Contains(f.Operands[0], "|") {
+	g.path, err = text.Parse(path)
+	g.first = !strings.HasPrefix(path, "$")
+	if err != nil && strings.Contains(path, "|") {
 		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)
 	}
-	f.Operands = f.Operands[1:]
 	return err
 }
 
@@ -396,17 +391,13 @@ func Find(f *shell.Flags) shell.Action {
 	_ = f.Bool("i", true, "ignore case, as find always does")
 	var wanted string
 	return shell.Action{
-		Check: func() error {
-			filesLast(f)
-			wanted, f.Operands = f.Operands[0], f.Operands[1:]
-			if wanted == "" {
-				return fmt.Errorf("find takes a text or number that is not empty")
+		Check: func() (err error) {
+			if wanted, err = takeFirst(f, "TEXT"); wanted == "" {
+				err = errors.New("find takes a text or number that is not empty")
 			}
-			return nil
+			return err
 		},
-		File: func(s *shell.Stdio, name string) error {
-			return withFileHint(find(s, &o, name, wanted), name, wanted)
-		},
+		File: func(s *shell.Stdio, name string) error { return find(s, &o, name, wanted) },
 	}
 }
 

@@ -229,13 +229,15 @@ func sortOperands(f *shell.Flags, isFile func(string) bool) {
 	f.Operands = append(others, files...)
 }
 
-// withFileHint returns err. For an error about standard input, if the first operand is a file, the
-// error says that the file must be the last operand.
-func withFileHint(err error, name, first string) error {
-	if err != nil && name == "" && isThere(first) {
-		return fmt.Errorf("%w; the file %s must be the last operand", err, first)
+// takeFirst takes the first operand, what a command looks for, out of the operands. A file alone is none, unless there is standard input.
+func takeFirst(f *shell.Flags, what string) (string, error) {
+	filesLast(f)
+	first := f.Operands[0]
+	if len(f.Operands) == 1 && isThere(first) && (!f.HasInput || strings.ContainsAny(first, "./")) {
+		return first, fmt.Errorf("%s is missing: gdwire %s %[1]s %[3]s; gdwire flat %[3]s shows all values", what, f.Name(), first)
 	}
-	return err
+	f.Operands = f.Operands[1:]
+	return first, nil
 }
 
 // tree returns the paths and values of the lines on the command line, or else in r.
@@ -325,11 +327,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 		dry := *s
 		out, dry.Out = &dry, bufio.NewWriter(io.Discard)
 	}
-	err = e.open.Rewrite(out, in.Stack, in.Container(), in.Key(), func(w io.Writer) error {
-		_, err := plan.WriteTo(w)
-		return err
-	})
-	if err == nil {
+	if err = e.open.Rewrite(out, in.Stack, in.Container(), in.Key(), plan.Content().CopyTo); err == nil {
 		noteChanges(s, in.Name, plan)
 	}
 	if err == nil && in.Path != "" && s.ToPipe() && !s.IsQuiet() {

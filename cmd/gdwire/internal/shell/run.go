@@ -2,7 +2,7 @@ package shell
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -366,19 +366,10 @@ func (c *Command) checkOutput(f *Flags, isTerminal bool) error {
 	return nil
 }
 
-// The scripts for completion in shells, by gdwire complete.
-var (
-	//go:embed complete/bash
-	bashScript string
-	//go:embed complete/zsh
-	zshScript string
-	//go:embed complete/fish
-	fishScript string
-	//go:embed complete/powershell
-	powershellScript string
-
-	completions = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
-)
+// scripts are those for completion in shells, by gdwire complete.
+//
+//go:embed complete
+var scripts embed.FS
 
 // Version defines the flags of version.
 func Version(*Flags) Action { return Action{Run: version} }
@@ -437,8 +428,8 @@ func Complete(f *Flags) Action {
 // complete prints the script for a shell. Called by the scripts, with the number of a word and all words
 // of the line as operands, complete prints the words with the prefix so far.
 func complete(s *Stdio, f *Flags) error {
-	if script, ok := completions[f.Operands[0]]; ok {
-		_, err := s.Out.WriteString(script)
+	if script, err := scripts.ReadFile("complete/" + f.Operands[0]); err == nil {
+		_, err = s.Out.Write(script)
 		return err
 	}
 	i, err := strconv.Atoi(f.Operands[0])

@@ -153,9 +153,8 @@ type replayer struct {
 	sent  atomic.Int64 // packets
 	count atomic.Int64 // answers
 
-	recorded, arrived latencies
-
 	mu     sync.Mutex
+	times  [2][]time.Duration // of answers: as recorded, and now
 	differ int64
 	failed int64 // connections without a server
 }
@@ -204,12 +203,10 @@ func (p *replayer) summary(connections int) {
 	if p.failed > 0 {
 		fmt.Fprintf(p.Out, "%d connections were not made\n", p.failed)
 	}
-	for _, l := range []struct {
-		name string
-		*latencies
-	}{{"recorded", &p.recorded}, {"now", &p.arrived}} {
-		if len(l.all) > 0 {
-			fmt.Fprintf(p.Out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", l.name, l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.quantile(1))
+	for i, name := range []string{"recorded", "now"} {
+		if all := p.times[i]; len(all) > 0 {
+			slices.Sort(all)
+			fmt.Fprintf(p.Out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", name, quantile(all, 0.5), quantile(all, 0.9), quantile(all, 0.99), quantile(all, 1))
 		}
 	}
 }
@@ -448,13 +445,13 @@ func (s *replayed) compare(conn net.Conn, arrived *messages, sent *atomic.Int64)
 			return fmt.Errorf("no answer %d, recorded %s: %w", n, s.text(want), err)
 		}
 		s.count.Add(1)
-		s.arrived.add(time.Since(s.start) - time.Duration(sent.Load()))
+		s.note(1, time.Since(s.start)-time.Duration(sent.Load()))
 		if n < len(s.answers) {
 			for asked < len(s.packets) && s.packets[asked].Time <= s.answers[n].Time {
 				asked++
 			}
 			if asked > 0 {
-				s.recorded.add(s.answers[n].Time - s.packets[asked-1].Time)
+				s.note(0, s.answers[n].Time-s.packets[asked-1].Time)
 			}
 		}
 		if !bytes.Equal(got, want) {
@@ -485,6 +482,13 @@ func (s *replayed) differs(format string, args ...any) {
 	}
 }
 
+// note notes the time of an answer, as recorded (0) or now (1).
+func (s *replayed) note(when int, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times[when] = append(s.times[when], max(d, 0))
+}
+
 // fails counts a connection that the server did not accept, and reports the first of these.
 func (s *replayed) fails(err error) {
 	s.mu.Lock()
@@ -494,20 +498,7 @@ func (s *replayed) fails(err error) {
 	}
 }
 
-// latencies are the times of answers.
-type latencies struct {
-	mu  sync.Mutex
-	all []time.Duration
-}
-
-func (l *latencies) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, max(d, 0))
-}
-
-// quantile returns the time within which a share of the answers came.
-func (l *latencies) quantile(share float64) time.Duration {
-	slices.Sort(l.all)
-	return l.all[int(math.Ceil(share*float64(len(l.all))))-1].Round(time.Microsecond)
+// quantile returns the time within which a share of the answers, sorted by their times, came.
+func quantile(all []time.Duration, share float64) time.Duration {
+	return all[int(math.Ceil(share*float64(len(all))))-1].Round(time.Microsecond)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,13 +115,7 @@ func (v *viewer) run(s *shell.Stdio, names []string) error {
 	}
 	if latest.Path != "" {
 		p.Reopen = func() (*page.Source, error) { return v.source(s, name) }
-		p.Decide = func(offset int64, keep bool) {
-			if keep {
-				v.open.Keep = append(v.open.Keep, offset)
-			} else {
-				v.open.Derive = append(v.open.Derive, offset)
-			}
-		}
+		p.Keep, p.Derive = &v.open.Keep, &v.open.Derive
 	}
 	return v.show(s, p)
 }
@@ -190,12 +183,7 @@ func (v *viewer) save(file *page.Source, c *save.Content, backup bool) (saved pa
 			return saved, err
 		}
 	}
-	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error {
-		return file.Stack.Write(out, func(w io.Writer) error {
-			_, err := io.Copy(w, io.NewSectionReader(c, 0, c.Size))
-			return err
-		})
-	})
+	saved.Stat, err = shell.Replace(file.Path, file.Stat, func(out *os.File) error { return file.Stack.Write(out, c.CopyTo) })
 	if err != nil && backup { // the file is unchanged
 		_ = os.Remove(saved.Backup)
 		saved.Backup = ""

@@ -75,7 +75,7 @@ func planWith(c *save.Content, op Op, exact bool, lines ...string) (*Plan, error
 
 func written(t *testing.T, p *Plan) string {
 	var out bytes.Buffer
-	testenv.Must(p.WriteTo(&out))(t)
+	require.NoError(t, p.Content().CopyTo(&out))
 	return hex.EncodeToString(out.Bytes())
 }
 
@@ -462,7 +462,7 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		testenv.Must(plan.WriteTo(&out))(t)
+		require.NoError(t, plan.Content().CopyTo(&out))
 		edited := &save.Content{ReaderAt: bytes.NewReader(out.Bytes()), Size: int64(out.Len()), Frame: c.Frame, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 		err = edited.Packets(func(i int64) bool { return i == p.Packet }, func(packet *save.Packet) (bool, error) {
 			return false, packet.SkipValue()

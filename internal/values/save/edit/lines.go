@@ -72,6 +72,44 @@ func WholePath(p text.Path, err error) (text.Path, error) {
 	return p, err
 }
 
+// A Place is a path in a packet, and the text of a value there, or "".
+type Place struct {
+	Line  string // as typed
+	Path  text.Path
+	Value string
+}
+
+// ParsePlace parses path = value.
+func ParsePlace(line string) (p Place, err error) {
+	path, value, err := text.CutLine(line, nil)
+	path, err = WholePath(path, err)
+	return Place{line, path, value}, err
+}
+
+// Set returns the plan for setting the value at the place in a packet.
+func (p *Place) Set(c *save.Content) (*Plan, error) {
+	var tree text.Tree
+	if _, err := tree.Add(p.Path, p.Value); err != nil {
+		return nil, err
+	}
+	return Edit(c, Set, &tree, false)
+}
+
+// IsIn reports whether a packet has a value at the place, and this one if there is one.
+func (p *Place) IsIn(c *save.Content) bool {
+	if p.Value != "" {
+		plan, err := p.Set(c)
+		return err == nil && len(plan.Changes) == 0
+	}
+	var tree text.Tree
+	at, err := tree.Add(p.Path, "")
+	if err != nil {
+		return false
+	}
+	ResolveReals(c, &tree)
+	return Walk(c, &tree, &text.Walker{}) == nil && at.Hits > 0
+}
+
 // WithHint returns an error of an edit. The error of a value of another type is followed by how to write the value in the
 // type of the old one, or by the other way.
 func WithHint(err error, other string) error {

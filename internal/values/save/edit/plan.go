@@ -462,11 +462,6 @@ type editedPacket struct {
 // Content returns the edited content. The memory for the content depends on the new values.
 func (p *Plan) Content() *save.Content { return p.content }
 
-// WriteTo writes the edited content.
-func (p *Plan) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, io.NewSectionReader(p.content, 0, p.content.Size))
-}
-
 // An ExistsError reports a path to add where there is a value already.
 type ExistsError struct{ Path, Text string }
 
