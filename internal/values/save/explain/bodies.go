@@ -130,9 +130,10 @@ func (f *finder) noteEnds(n int) {
 // isEnd reports whether a body ends at p.
 func (f *finder) isEnd(p int) bool { return f.ends[p/64]>>(p%64)&1 > 0 }
 
-// mayBeNull reports whether a null at p follows a body or a number that can be its length.
+// mayBeNull reports whether a null at p follows a body, which is not one more of many nulls, or a number that can be its length.
 func (f *finder) mayBeNull(p int) bool {
-	return f.isEnd(p) || p >= 4 && (f.b[p-4] == 4 || f.b[p-1] == 4)
+	const most = 8 * nullSize
+	return f.isEnd(p) && (p < most || !isZero(f.b[p-most:p])) || p >= 4 && (f.b[p-4] == 4 || f.b[p-1] == 4)
 }
 
 // candidates adds the bodies that begin at p.

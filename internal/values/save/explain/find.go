@@ -361,6 +361,7 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 		e.findBlobs(g)
 	}
 	e.learn()
+	e.findTable()
 	for _, g := range e.learnt {
 		e.sizes(g)
 	}
@@ -404,8 +405,9 @@ func (e *explainer) group() {
 	for i := range e.places {
 		p := &e.places[i]
 		c := p.pattern
-		c.often = c.n > 1 && (c.varies || p.rule.sum != nil)
-		c.each = c.often || c.n > 2 && 2*c.n > len(e.learnt)
+		isTabled := p.rule.kind.isTabled() // in a table of at least three
+		c.often = c.n > 1 && (c.varies || p.rule.sum != nil) && (c.n > 2 || !isTabled)
+		c.each = !isTabled && (c.often || c.n > 2 && 2*c.n > len(e.learnt))
 		if p.price = p.bits; c.often {
 			p.price = p.bits/float64(c.n) + againBits
 		}
@@ -421,15 +423,15 @@ func (e *explainer) group() {
 	}
 }
 
-// isChance reports whether the place is equal to a size by chance: it is a byte, and not of each record, or most of the other gaps
-// of its size have another number in its place.
+// isChance reports whether the place is equal to a size by chance: it is a byte, and not of each record, or one offset without a
+// table, or most of the other gaps of its size have another number in its place.
 func (e *explainer) isChance(p place) bool {
 	const least, most = 4, 4 // gaps, and one of so many by chance
 	isRecord := func(g int) bool { return g > 0 && g < len(e.bodies) }
 	switch {
 	case p.rule.sum != nil || slices.Contains(e.options.Derive, p.at):
 		return false
-	case p.form.Width == 1 && p.pattern.n == 1:
+	case p.form.Width == 1 && (p.pattern.n == 1 || p.rule.kind.isTabled()), p.pattern.n == 1 && (p.rule.kind == offsetAfter || p.rule.kind == fromFirst):
 		return true
 	case !isRecord(p.gap) || p.pattern.n*most > len(e.learnt):
 		return false
@@ -475,7 +477,7 @@ func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
 	}
 	used, sizes := map[*pattern]bool{}, map[sized]bool{}
 	for _, p := range out.places { // a pattern is paid once
-		if p.rule.sum == nil && p.rule.body < 0 && p.rule.kind != offset {
+		if p.rule.sum == nil && p.rule.body < 0 && !p.rule.kind.isOffset() {
 			size := sized{p.gap, p.rule.from, p.rule.to, p.rule.kind == count}
 			if p.plain < smallPrice && p.pattern.n == 1 {
 				size.from, size.to = e.last(&p.rule), -1
@@ -602,7 +604,7 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 func patterns(s *set, last int) (all []*place) {
 	n := map[*pattern]int{}
 	for _, p := range s.places {
-		if p.pattern.each && p.gap < last && !p.rule.kind.isTabled() && p.form.Text != 'd' {
+		if p.pattern.each && p.gap < last && p.form.Text != 'd' {
 			if n[p.pattern]++; n[p.pattern] == 1 {
 				all = append(all, p)
 			}
@@ -756,7 +758,7 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 	for _, f := range fields {
 		part := &p.Parts[index(f.at)]
 		r := &f.rule
-		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind == offset, Zeroed: r.isZeroed(), Add: e.add(r)}
+		x := Rule{Sum: r.sum, From: index(r.from), To: index(r.to), Content: r.body >= 0, Count: r.kind == count, Start: r.kind.isOffset(), Zeroed: r.isZeroed(), Add: e.add(r)}
 		if x.Content {
 			x.From = index(e.bodies[r.body].at)
 		}

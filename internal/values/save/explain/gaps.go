@@ -51,8 +51,8 @@ func (e *explainer) schedule(g int, all []*place, not func(*place) bool, changed
 // windows returns the parts of a gap that can contain places.
 func (e *explainer) windows(g int) []gapSpan {
 	const longest = mostPascal + 8 // place
-	if from, to := e.gaps[g].from, e.gaps[g].to; to-from > 2*(maxGap+longest) {
-		return []gapSpan{{from, from + maxGap + longest}, {to - maxGap - longest, to}}
+	if from, to := e.gaps[g].from, e.gaps[g].to; to-from > e.start(g)+maxGap+2*longest {
+		return []gapSpan{{from, from + e.start(g) + longest}, {to - maxGap - longest, to}}
 	}
 	return e.gaps[g : g+1]
 }

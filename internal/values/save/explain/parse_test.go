@@ -431,6 +431,76 @@ func TestTableOfSizes(t *testing.T) {
 	require.ErrorContains(t, err, "at offset 20 is a size, or something else")
 }
 
+// TestTablesOfOffsets writes the offsets of records in a table before or after these, from the start of the file or of the records.
+func TestTablesOfOffsets(t *testing.T) {
+	u32 := func(n int) []byte { return integer(uint64(n), 4, false) }
+	sized := func(b []byte) []byte { return append(u32(len(b)), b...) }
+	checked := func(b []byte) []byte {
+		return slices.Concat(u32(len(b)), sums[slices.IndexFunc(sums, func(s *sum) bool { return s.name == "SHA-256" })].of(b), b)
+	}
+	packed := func(b []byte) []byte { return sized(pack(t, b, "zstd")) }
+	for _, form := range []struct {
+		name   string
+		record func([]byte) []byte
+		table  func(offsets []int, size int) (before, after []byte) // size is that of the records
+	}{
+		{"regions", packed, func(offsets []int, _ int) ([]byte, []byte) {
+			b := make([]byte, 4096)
+			for i, at := range offsets {
+				copy(b[4*(37*i+2):], u32(4096+at))
+			}
+			return b, nil
+		}},
+		{"from the start of the file", sized, func(offsets []int, _ int) (b, _ []byte) {
+			b = append([]byte("PACK"), u32(len(offsets))...)
+			for _, at := range offsets {
+				b = append(b, u32(8+4*len(offsets)+at)...)
+			}
+			return b, nil
+		}},
+		{"from the start of the records", checked, func(offsets []int, _ int) (b, _ []byte) {
+			b = append([]byte("DATA"), u32(len(offsets))...)
+			for _, at := range offsets {
+				b = append(b, u32(at)...)
+			}
+			return b, nil
+		}},
+		{"of 64 bits, with sizes", func(b []byte) []byte { return b }, func(offsets []int, size int) (b, _ []byte) {
+			for i, at := range offsets {
+				b = append(append(b, integer(uint64(16*len(offsets)+at), 8, false)...), integer(uint64(append(offsets, size)[i+1]-at), 8, false)...)
+			}
+			return b, nil
+		}},
+		{"after the records", checked, func(offsets []int, size int) (_, b []byte) {
+			for _, at := range offsets {
+				b = append(b, u32(4+at)...)
+			}
+			return []byte("LOG2"), append(b, u32(4+size)...)
+		}},
+	} {
+		build := func(values [][]byte) []byte {
+			var offsets []int
+			var all []byte
+			for _, v := range values {
+				offsets = append(offsets, len(all))
+				all = append(all, form.record(v)...)
+			}
+			before, after := form.table(offsets, len(all))
+			return slices.Concat(before, all, after)
+		}
+		for _, size := range []int{150, 1500, 20_000} {
+			var values [][]byte
+			for i := range 5 {
+				values = append(values, saved(t, size+100*i, i, "Ada Lovelace"))
+			}
+			p := Find(build(values), nil)
+			require.NotNil(t, p, form.name)
+			values[1] = saved(t, size+200, 1, "Adalbert the second of that name")
+			require.Equal(t, build(values), testenv.Must(p.Write(values))(t), "%s, %d: %v", form.name, size, p)
+		}
+	}
+}
+
 // TestParseBudget: a search that ends early finds all or nothing.
 func TestParseBudget(t *testing.T) {
 	var values [][]byte

@@ -70,6 +70,7 @@ type explainer struct {
 	fixed     map[gapSum][]fixedSum
 	rulesAt   gapSpan // the place of rules
 	rules     []rule
+	head      int // bytes at the start of the first gap searched for fields
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -98,6 +99,8 @@ const (
 	count                           // the number of bodies
 	bodies                          // from the first body to the end of the last
 	offset                          // not a span: where body arg starts
+	offsetAfter                     // where body arg ends, and the record after it begins
+	fromFirst                       // from the first body to body arg: an offset from the start of the records
 	tabled                          // body arg, in a table before all bodies
 	rest                            // from the field to the end of the next body, and arg bytes more
 	restItself                      // with the field
@@ -131,8 +134,11 @@ func (k spanKind) isNext() bool {
 	return k < previous || k >= rest && k <= toEndAfter || k == gapAndNext
 }
 
+// isOffset reports whether the span is an offset.
+func (k spanKind) isOffset() bool { return k == offset || k == offsetAfter }
+
 // isTabled reports whether the span is of any body.
-func (k spanKind) isTabled() bool { return k == offset || k == tabled }
+func (k spanKind) isTabled() bool { return k >= offset && k <= tabled }
 
 // A rule is a Rule with offsets.
 type rule struct {
@@ -189,6 +195,10 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 		return r, isEdge
 	case offset:
 		r.from, r.to = e.bodies[s.arg].from, len(e.b)
+	case offsetAfter:
+		r.from, r.to = e.bodies[s.arg].to, len(e.b)
+	case fromFirst:
+		r.from, r.to = e.bodies[0].from, e.bodies[s.arg].from
 	case tabled:
 		r.from, r.to = e.bodies[s.arg].at, e.bodies[s.arg].to
 	case rest:
@@ -256,7 +266,7 @@ func (e *explainer) asSize(r *rule, g int) (int, bool) {
 	switch r.kind {
 	case count:
 		return len(e.bodies), true
-	case offset:
+	case offset, offsetAfter:
 		return r.from, true
 	case nextContent, previousContent:
 		return len(e.content(r.body)), true
@@ -345,13 +355,42 @@ const (
 	mostPascal = 255     // bytes of a text after its length
 )
 
-// positions calls visit for each offset of a gap to search, which are not those in a blob.
+// findTable sets how much of the first gap is searched: more if there is a table of offsets, such as that of regions.
+func (e *explainer) findTable() {
+	const most, perWord = 8 << 10, 10 // bytes and instructions
+	e.head = maxGap
+	known := map[uint32]bool{}
+	for _, c := range e.bodies[:min(len(e.bodies), offsets)] {
+		known[uint32(c.from)], known[uint32(c.to)] = true, true
+	}
+	g := e.gaps[0]
+	for p := g.from + maxGap; p+4 <= min(g.to, g.from+most) && len(e.bodies) > 1 && e.take(perWord); p += 4 {
+		if v := binary.LittleEndian.Uint32(e.b[p:]); v > 0 && known[v] {
+			e.head = p + 4 - g.from
+		}
+	}
+}
+
+// start returns how much is searched at the start of a gap.
+func (e *explainer) start(gap int) int {
+	if gap == 0 {
+		return e.head
+	}
+	return maxGap
+}
+
+// positions calls visit for each offset of a gap to search, which are not those in a blob or of zeros.
 func (e *explainer) positions(gap int, visit func(p int)) {
 	const perPosition = 1000 // instructions
 	g, blobs := e.gaps[gap], e.blobs[gap]
-	for p := g.from; p < g.to && e.take(perPosition); p++ {
-		if p == g.from+maxGap && g.to-p > maxGap {
+	for p := g.from; p < g.to; p++ {
+		if p == g.from+e.start(gap) && g.to-p > maxGap {
 			p = g.to - maxGap
+		}
+		if p+8 <= g.to && binary.LittleEndian.Uint64(e.b[p:]) == 0 {
+			continue
+		} else if !e.take(perPosition) {
+			break
 		}
 		for len(blobs) > 0 && (p >= blobs[0].to || !blobs[0].sized) {
 			blobs = blobs[1:]
@@ -431,10 +470,19 @@ func (e *explainer) sizes(g int) {
 		}
 	}
 	if g == 0 || g == len(e.bodies) {
-		for k := range e.bodies[:min(len(e.bodies), offsets)] {
-			add(&span{kind: offset, arg: k, size: 9})
+		for k, c := range e.bodies[:min(len(e.bodies), offsets)] {
+			kinds := []spanKind{offset}
+			if len(e.bodies) > 1 && c.to < e.gaps[k+1].to {
+				kinds = append(kinds, offsetAfter)
+			}
+			if k > 0 {
+				kinds = append(kinds, fromFirst)
+			}
 			if g == 0 {
-				add(&span{kind: tabled, arg: k, size: 9})
+				kinds = append(kinds, tabled)
+			}
+			for _, kind := range kinds {
+				add(&span{kind: kind, arg: k, size: 9})
 			}
 		}
 	}
@@ -679,7 +727,7 @@ type gapSum struct {
 func (e *explainer) key(p *place) patternKey {
 	key := patternKey{p.form, p.rule.kind, p.rule.arg, p.rule.sum, p.bits, e.anchor(p.rule.kind, p.gap, p.at)}
 	if p.rule.kind.isTabled() {
-		key.arg = 0
+		key.arg, key.anchor = 0, key.anchor&3
 	}
 	return key
 }
