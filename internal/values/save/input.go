@@ -136,6 +136,15 @@ func ResetAt(d *gdwire.Decoder, r io.ReaderAt, start, end int64) {
 	d.Reset(io.NewSectionReader(r, start, end-start))
 }
 
+// Skip skips a value in the bytes of r from start to end, and returns its size.
+func Skip(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) (size int64, err error) {
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	ResetAt(d, r, start, end)
+	err = d.SkipValue()
+	return d.InputOffset(), err
+}
+
 // Live reports whether the bytes are those of a pipe or terminal, where more can arrive at any time. They are read once.
 func (b *Bytes) Live() bool { return b.once != nil }
 
@@ -353,21 +362,14 @@ func withoutFill(content io.Reader) io.Reader {
 // otherwise the length of b.
 func valueEnd(b []byte, formats []gdwire.Format, frames []recognize.Frame) int {
 	for _, format := range formats {
-		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true})
-		defer d.Release()
 		for _, frame := range frames {
-			start, order := 0, frame.Order()
+			start, order := int64(0), frame.Order()
 			if order != nil {
 				start = lengthSize
 			}
-			d.ResetBytes(b[start:])
-			err := d.SkipValue()
-			end := start + int(d.InputOffset())
-			if order != nil && int64(order.Uint32(b)) != int64(end-start) {
-				continue
-			}
-			if err == nil && len(bytes.Trim(b[end:], "\x00")) == 0 {
-				return end
+			n, err := Skip(gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true}, Block(b), start, int64(len(b)))
+			if end := start + n; err == nil && (order == nil || int64(order.Uint32(b)) == n) && len(bytes.Trim(b[end:], "\x00")) == 0 {
+				return int(end)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
@@ -353,8 +354,11 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	content, err := e.Content(), e.Err
 	isOne := len(e.Values()) == 1
-	if n := wholeValue(content, e.Format); isBroken && isOne && n > 0 && n < len(content) && len(bytes.Trim(content[n:], "\x00")) > 0 {
-		content, err = content[:n], &LeftError{Offset: e.Start() + n, Left: len(content) - n}
+	if isBroken && isOne {
+		o := gdwire.DecoderOptions{Format: e.Format, Limits: gdwire.NoLimits, AllowObjects: true}
+		if n, failed := Skip(o, Block(content), 0, int64(len(content))); failed == nil && len(bytes.Trim(content[n:], "\x00")) > 0 {
+			content, err = content[:n], &LeftError{Offset: e.Start() + int(n), Left: len(content) - int(n)}
+		}
 	}
 	f := &found{layer: &around{e, memory(content, cmp.Or(p.Err, err))}, bits: e.Saving, all: true, format: &e.Format, records: !isOne, broken: isBroken && isOne}
 	if isBroken && v.Certainty != recognize.Ambiguous {
@@ -375,16 +379,6 @@ func (e *LeftError) Error() string {
 
 // At returns Offset.
 func (e *LeftError) At() int { return e.Offset }
-
-// wholeValue returns the size of the value at the start of b, or 0 if it cannot be read.
-func wholeValue(b []byte, format gdwire.Format) int {
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, Limits: gdwire.NoLimits, AllowObjects: true})
-	defer d.Release()
-	if d.ResetBytes(b); d.SkipValue() != nil {
-		return 0
-	}
-	return int(d.InputOffset())
-}
 
 // askKey returns a function that returns the key of an encrypted file, or nil if there is no key.
 func (s *search) askKey() func(fileaccess.Info) (*fileaccess.Key, error) {
@@ -408,10 +402,8 @@ func (st *Stack) runsOut() bool {
 	}
 	o := st.Decoder
 	o.Limits = gdwire.NoLimits
-	d := gdwire.NewDecoder(nil, &o)
-	defer d.Release()
-	ResetAt(d, st.at, start, st.Size)
-	return errors.Is(d.SkipValue(), io.ErrUnexpectedEOF)
+	_, err := Skip(o, st.at, start, st.Size)
+	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func offsets(all []int64) (out []int) {
@@ -487,4 +479,124 @@ func (st *Stack) Records() (n int, cut bool) {
 		return 0, false
 	}
 	return n, e.Err != nil
+}
+
+// A ConversionError reports whole values in a file that a program took for text, and converted. The values are those before.
+type ConversionError struct {
+	Offset int // of the first byte that was converted
+	What   string
+}
+
+func (e *ConversionError) Error() string {
+	return fmt.Sprintf("offset %d: a program took the file for text: %s", e.Offset, e.What)
+}
+
+// At returns Offset.
+func (e *ConversionError) At() int { return e.Offset }
+
+// conversions are those that can be undone: undo returns nil for bytes that are no result of it.
+var conversions = []struct {
+	what string
+	undo func(b []byte) []byte
+}{
+	{"a carriage return (0d) is before each line feed (0a)", withoutReturns},
+	{"each byte from 80 on became two bytes of UTF-8", withoutUTF8},
+}
+
+func withoutReturns(b []byte) []byte {
+	if n := bytes.Count(b, []byte("\n")); n == 0 || n != bytes.Count(b, []byte("\r\n")) {
+		return nil
+	}
+	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+}
+
+func withoutUTF8(b []byte) []byte {
+	if !utf8.Valid(b) {
+		return nil
+	}
+	all := make([]byte, 0, len(b))
+	for _, c := range string(b) {
+		if c > 0xff {
+			return nil
+		}
+		all = append(all, byte(c))
+	}
+	if len(all) == len(b) {
+		return nil
+	}
+	return all
+}
+
+// A converted is a conversion of a file as text. To write the values undoes it.
+type converted struct{ inside *Bytes }
+
+func (l *converted) content() *Bytes { return l.inside }
+
+func (l *converted) write(w io.Writer, fill func(io.Writer) error) error { return fill(w) }
+
+// converted finds a conversion that hides values: of a file that is damaged otherwise, or of values alone that are explained
+// worse as they are, as after a length that became a header.
+func (s *search) converted(p *place) (*found, error) {
+	v := p.best.Values
+	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign {
+		return nil, nil
+	}
+	isDamaged := !v.fits() || p.best.Err != nil
+	f := s.undone(p)
+	if f != nil {
+		f.bits = p.best.bits + nearTie + 1
+		f.accepts = func(inner *Stack) bool {
+			isBetter := len(inner.layers) == 0 && inner.Values.Sure() && inner.bits > p.best.bits+headerBits
+			return (isDamaged && inner.Values.fits() || isBetter) && inner.check(inner.Reading) == nil
+		}
+	}
+	return f, nil
+}
+
+// undone returns the layer of a conversion, or nil.
+func (s *search) undone(p *place) *found {
+	const enough = 4 << 10
+	if p.Live() {
+		return nil
+	}
+	head := p.peek(enough)
+	for len(head) > 0 && head[len(head)-1] >= utf8.RuneSelf { // perhaps a part of a character
+		head = head[:len(head)-1]
+	}
+	for _, c := range conversions {
+		if c.undo(head) == nil {
+			continue
+		}
+		all := p.upTo(maxAround)
+		if undone := c.undo(all); undone != nil {
+			at := 0
+			for at < len(undone) && all[at] == undone[at] {
+				at++
+			}
+			return &found{layer: &converted{memory(undone, &ConversionError{at, c.what})}, all: true}
+		}
+	}
+	return nil
+}
+
+// restored returns the values of a container that was converted, or nil.
+func (s *search) restored(p *place) *found {
+	if p.depth > 0 {
+		return nil
+	}
+	f := s.undone(p)
+	if f == nil {
+		return nil
+	}
+	f.accepts = func(inner *Stack) bool { return inner.Values.fits() && inner.check(inner.Reading) == nil }
+	st, err := s.inside(p, f)
+	if st == nil || err != nil {
+		return nil
+	}
+	inner, b := st.Bytes, *st.Bytes
+	if b.Err = f.content().Err; b.at == nil {
+		b.open = func() io.Reader { return io.MultiReader(inner.Reader(), checked.Failed{Err: b.Err}) }
+	}
+	st.Bytes, st.settled = &b, true // the container ends before the error
+	return &found{values: st}
 }

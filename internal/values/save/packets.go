@@ -306,14 +306,12 @@ func (o *Reading) BeginsAt(packet []byte, n int) bool {
 func (o *Reading) AreValues(packet []byte) bool {
 	strict := o.Decoder
 	strict.Strict = true
-	d := gdwire.NewDecoder(nil, &strict)
-	defer d.Release()
-	for len(packet) > 0 {
-		d.ResetBytes(packet) // for each value, or a strict Decoder would refuse the bytes after it
-		if d.SkipValue() != nil {
+	for len(packet) > 0 { // each alone, or a strict Decoder would refuse the bytes after it
+		n, err := Skip(strict, Block(packet), 0, int64(len(packet)))
+		if err != nil {
 			return false
 		}
-		packet = packet[d.InputOffset():]
+		packet = packet[n:]
 	}
 	return true
 }

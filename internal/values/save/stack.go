@@ -307,10 +307,8 @@ func (s *search) endsRight(st *Stack) bool {
 	if st.at == nil || st.Size > maxAround || st.fills() || st.Values.Whole {
 		return true
 	}
-	d := st.NewDecoder()
-	defer d.Release()
-	ResetAt(d, st.at, 0, st.Size)
-	return d.SkipValue() != nil || d.InputOffset() >= st.Size
+	n, err := Skip(st.Decoder, st.at, 0, st.Size)
+	return err != nil || n >= st.Size
 }
 
 // explain sets the reason why nothing is recognized, as the values after an unknown header.

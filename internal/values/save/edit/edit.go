@@ -483,12 +483,6 @@ func (e *editor) verify(p *editedPacket, shift int64) error {
 	strict.Strict, strict.AllowObjects = true, true
 	strict.Limits = gdwire.NoLimits
 	strict.Limits.Depth = o.Limits.Depth
-	check := func(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) error {
-		d := gdwire.NewDecoder(nil, &o)
-		save.ResetAt(d, r, start, end)
-		defer d.Release()
-		return d.SkipValue()
-	}
 	start, size := p.start+shift, p.end-p.start+p.grow
 	r := io.ReaderAt(e.edited)
 	if size <= save.MaxHeld {
@@ -498,13 +492,15 @@ func (e *editor) verify(p *editedPacket, shift int64) error {
 		}
 		r, start = b, 0
 	}
-	err := check(strict, r, start, start+size)
-	if err != nil && check(strict, e.content.ReaderAt, p.start, p.end) != nil {
-		o.AllowObjects, o.Limits = true, strict.Limits
-		err = check(o, r, start, start+size)
+	_, err := save.Skip(strict, r, start, start+size)
+	if err == nil {
+		return nil
 	}
-	if err != nil {
-		return &RefusedError{err}
+	if _, was := save.Skip(strict, e.content.ReaderAt, p.start, p.end); was != nil {
+		strict.Strict = o.Strict
+		if _, err = save.Skip(strict, r, start, start+size); err == nil {
+			return nil
+		}
 	}
-	return nil
+	return &RefusedError{err}
 }
