@@ -96,7 +96,7 @@ func applyEdit(c *save.Content, e Edit) (*save.Content, []Change, error) {
 		err = fmt.Errorf("the file %w", ambiguous)
 	}
 	if err != nil {
-		return nil, nil, edit.WithHint(err, "")
+		return nil, nil, fmt.Errorf("%w%s", err, edit.Hint(c, err, ""))
 	}
 	var changes []Change
 	for _, c := range plan.Changes {

@@ -132,7 +132,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		switch {
 		case missing[i] == nil:
 		case p.hidden == 0:
-			s.Infof("-ignore hides nothing: %v", edit.WithPlaces(contents[1], missing[i]))
+			s.Infof("-ignore hides nothing: %v%s", missing[i], edit.Hint(contents[1], missing[i], ""))
 		case p.isName:
 			s.Infof("there is no %v: -ignore hides this key anywhere, in %s of the differences, first %s", p, humanize.Comma(p.hidden), text.Operand(p.first))
 		}

@@ -136,7 +136,7 @@ func (v *valuePrinter) end(in *open.Input, at *text.Node, isList bool, missing *
 		return nil
 	case more == 0:
 		if meant, err = text.Parse(edit.Meant(c, missing)); err != nil || len(meant.Steps) == 0 {
-			return edit.WithPlaces(c, missing)
+			return fmt.Errorf("%w%s", missing, edit.Hint(c, missing, ""))
 		}
 	}
 	var tree text.Tree

@@ -115,81 +115,68 @@ func (e *editor) check(f *shell.Flags) (err error) {
 		from, to := text.Operand(f.Operands[0]), text.Operand(f.Operands[1])
 		return fmt.Errorf("want PATH TO FILE and not %s %s; for whole files: %s %[1]s %[2]s", from, to, program)
 	}
-	if !e.hasLines() {
-		filesLast(f)
-	} else {
-		sortOperands(f, func(name string) bool { return !isEdit(name) || isThere(name) })
+	if e.hasLines() {
+		return e.split(f)
 	}
+	filesLast(f)
 	if e.op == edit.Put || e.op == edit.Move {
 		if e.from, err = edit.WholePath(text.Parse(f.Operands[0])); err != nil {
 			return err
 		}
 		f.Operands = f.Operands[1:]
 	}
-	if last := f.File(); e.hasLines() && f.HasInput && !f.InPlace && isEdit(last) && !isThere(last) {
-		f.Operands = append(f.Operands, "-")
+	files := len(f.Operands) - 1
+	if i := slices.IndexFunc(f.Operands[:files], isThere); i > 0 && (f.InPlace || f.DryRun) {
+		files = i
 	}
-	files := e.firstFile(f)
-	if err := e.checkNames(f, files); err != nil {
-		return err
-	}
-	e.lines = f.Operands[:files]
-	if len(e.lines) == 0 {
-		if e.exact = true; f.File() == "-" {
-			return errors.New("standard input cannot be both the file and the lines")
-		}
-		if e.hasLines() && !f.Given("objects") {
-			e.open.Decoder.AllowObjects = false // of lines that others wrote perhaps
-		}
-		return nil
-	}
-	e.join()
-	f.Operands = f.Operands[files:]
+	e.lines, f.Operands = f.Operands[:files], f.Operands[files:]
 	_, err = e.tree(nil)
 	return err
 }
 
-// firstFile returns the index of the first operand that is a file to edit: the last operand, or the first existing file, if it can
-// be neither an edit nor a path.
-func (e *editor) firstFile(f *shell.Flags) int {
+// split separates the lines from the files among the operands. Without lines, they are in standard input.
+func (e *editor) split(f *shell.Flags) (err error) {
+	var files []string
 	for i, name := range f.Operands {
-		isFile := (f.InPlace || f.DryRun) && i > 0 || e.hasLines() && (f.InPlace || f.DryRun || !isEdit(name))
-		if isFile && isThere(name) {
-			return i
+		isFile, isLast := name == "-" || isThere(name), i == len(f.Operands)-1
+		switch {
+		case isFile && isEdit(name) && !isLast:
+			return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
+		case isFile, isLast && files == nil && !isEdit(name):
+			files = append(files, name)
+		default:
+			e.lines = append(e.lines, name)
 		}
 	}
-	return len(f.Operands) - 1
+	if files == nil {
+		if files = []string{"-"}; !f.HasInput || f.InPlace {
+			return fmt.Errorf("FILE is missing: %q is an edit; - is standard input", f.File())
+		}
+	}
+	f.Operands = files
+	if len(e.lines) == 0 {
+		if e.exact = true; f.File() == "-" {
+			return errors.New("standard input cannot be both the file and the lines")
+		}
+		e.open.Decoder.AllowObjects = e.open.Decoder.AllowObjects && f.Given("objects") // of lines that others wrote perhaps
+		return nil
+	}
+	e.join()
+	_, err = e.tree(nil)
+	return err
 }
 
 // hasLines reports whether the edits are lines, path = value, and not paths.
 func (e *editor) hasLines() bool { return e.op == edit.Set || e.op == edit.Add }
 
 // isEdit reports whether an operand is a line, path = value, also a wrong one.
-func isEdit(operand string) bool { return strings.Index(strings.TrimLeft(operand, "+-*/"), "=") > 0 }
-
-// checkNames returns an error if the operands from index files on, the files, contain an edit.
-func (e *editor) checkNames(f *shell.Flags, files int) error {
-	if !e.hasLines() {
-		return nil
-	}
-	last := len(f.Operands) - 1
-	for i, name := range f.Operands[files:] {
-		switch {
-		case !isEdit(name):
-		case !isThere(name):
-			return fmt.Errorf("FILE is missing: %q is an edit; - is standard input", name)
-		case files+i < last:
-			return fmt.Errorf("%q is an edit and the name of a file: write ./%[1]s for the file, or one more space around = for the edit", name)
-		}
-	}
-	return nil
+func isEdit(operand string) bool {
+	isName := strings.HasPrefix(operand, "/") || strings.HasPrefix(operand, "./") || strings.HasPrefix(operand, "../")
+	return !isName && strings.Index(strings.TrimLeft(operand, "+-*"), "=") > 0
 }
 
 // join makes lines of edits that are several operands: hp = 5, hp +=5, or hp 5 if it is the only one.
 func (e *editor) join() {
-	if !e.hasLines() {
-		return
-	}
 	var lines []string
 	for rest := e.lines; len(rest) > 0; {
 		n := 1
@@ -215,18 +202,13 @@ func isThere(name string) bool {
 	return err == nil
 }
 
-// filesLast moves the files to the end if the last operand is none: people name the file first, too.
+// filesLast moves the operands that are files to the end if the last one is none: people name the file first, too.
 func filesLast(f *shell.Flags) {
 	if last := f.File(); last != "-" && !isThere(last) {
-		sortOperands(f, isThere)
+		slices.SortStableFunc(f.Operands, func(a, b string) int {
+			return map[bool]int{true: 1}[isThere(a)] - map[bool]int{true: 1}[isThere(b)]
+		})
 	}
-}
-
-// sortOperands moves the operands that are files to the end.
-func sortOperands(f *shell.Flags, isFile func(string) bool) {
-	others := slices.DeleteFunc(slices.Clone(f.Operands), isFile)
-	files := slices.DeleteFunc(f.Operands, func(name string) bool { return !isFile(name) })
-	f.Operands = append(others, files...)
 }
 
 // takeFirst takes the first operand, what a command looks for, out of the operands. A file alone is none, unless there is standard input.
@@ -319,8 +301,10 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 			return nil
 		}
 	}
-	if err := e.checkChecksum(s, in, edit.Checksum(c, plan.Changed(tree))); err != nil {
-		return err
+	if sum := edit.Checksum(c, plan.Changed(tree)); sum != "" {
+		if err := e.warn(s, in, sum, true); err != nil {
+			return err
+		}
 	}
 	out := s
 	if s.DryRun { // errors of the bytes around the values, too
@@ -343,23 +327,16 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 		s.Infof("%v; it stays unless these are changed", err)
 	}
 	at, n := in.Explained().Secret()
-	const name = 16
-	switch text := fmt.Sprintf("%s: %s; the game may refuse the edited file", in.Name, save.SecretText(at, n)); {
-	case n == 0:
-	case n > name && e.op == edit.Set && !e.force:
-		return fmt.Errorf("%s; -force writes it", text)
-	default:
-		s.Infof("%s", text)
-	}
-	return nil
-}
-
-// checkChecksum reports a checksum among the values. With one, set returns an error unless forced.
-func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) error {
-	if checksum == "" {
+	if n == 0 {
 		return nil
 	}
-	if e.op == edit.Set && !e.force {
+	const name = 16
+	return e.warn(s, in, save.SecretText(at, n)+"; the game may refuse the edited file", n > name)
+}
+
+// warn says what can be a checksum. If it likely is one, set returns an error unless forced.
+func (e *editor) warn(s *shell.Stdio, in *open.Input, checksum string, likely bool) error {
+	if likely && e.op == edit.Set && !e.force {
 		return fmt.Errorf("%s: %s; -force writes it", in.Name, checksum)
 	}
 	s.Infof("%s: %s", in.Name, checksum)
@@ -368,49 +345,43 @@ func (e *editor) checkChecksum(s *shell.Stdio, in *open.Input, checksum string) 
 
 // withHint returns an error of an edit, with a hint if there is one.
 func (e *editor) withHint(c *save.Content, err error) error {
-	end := e.adds(c, err)
+	other := ""
+	if e.op == edit.Set || e.op == edit.Put {
+		other = "-force sets another type"
+	}
+	hint := edit.Hint(c, err, other)
+	if !errors.As(err, new(*text.NotFoundError)) || hint == "" {
+		hint += e.adds(c, err)
+	}
 	switch {
-	case errors.As(err, new(*text.NotFoundError)):
-		if hinted := edit.WithPlaces(c, err); hinted != err {
-			return hinted
-		}
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
-		return shell.Choicef("%w%s", err, end)
+		return shell.Choicef("%w%s", err, hint)
 	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:
-		err = fmt.Errorf("%w; set changes it", err)
-	case e.op == edit.Set, e.op == edit.Put:
-		err = edit.WithHint(err, "-force sets another type")
-	default:
-		err = edit.WithHint(err, "")
+		hint = "; set changes it" + hint
 	}
-	if end != "" {
-		err = fmt.Errorf("%w%s", err, end)
-	}
-	return err
+	return fmt.Errorf("%w%s", err, hint)
 }
 
 // adds returns the hint for the error of a value that is meant to be added perhaps: with a new key, or at the path of an array, or of
 // an element after its last, as another element. Otherwise, adds returns "".
 func (e *editor) adds(c *save.Content, err error) string {
 	var target interface{ Target() (path, value string) }
-	if !errors.As(err, &target) {
+	var missing *text.NotFoundError
+	var wrong *edit.TypeError
+	if !errors.As(err, &target) || errors.As(err, &missing) && (!e.hasLines() || missing.Similar) ||
+		errors.As(err, &wrong) && !strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()) {
 		return ""
 	}
 	at, typed := target.Target()
-	if wrong := (*edit.TypeError)(nil); errors.As(err, &wrong) && !strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()) {
-		return ""
-	}
-	hint, end := "; to append,", "[+]"
-	if missing := (*text.NotFoundError)(nil); errors.As(err, &missing) {
-		if !e.hasLines() || missing.Similar {
-			return ""
-		}
-		if path, _ := text.Parse(at); edit.CanAdd(c, at) {
-			hint, end = "; to add it,", ""
-		} else if last := len(path.Steps) - 1; last >= 0 && path.Steps[last].Key.Type == gdwire.TypeInt {
-			path.Steps = path.Steps[:last]
-			at = path.String()
-		}
+	path, _ := text.Parse(at)
+	hint, end, last := "; to append,", "[+]", len(path.Steps)-1
+	switch {
+	case missing == nil:
+	case edit.CanAdd(c, at):
+		hint, end = "; to add it,", ""
+	case last >= 0 && path.Steps[last].Key.Type == gdwire.TypeInt:
+		path.Steps = path.Steps[:last]
+		at = path.String()
 	}
 	value, failed := text.ParseValue(typed)
 	switch {

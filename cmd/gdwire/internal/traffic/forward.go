@@ -121,10 +121,10 @@ func (c *changeFlags) any() bool { return len(c.set)+len(c.dropIf) > 0 }
 func addPlace(all *[]edit.Place, line string, set bool) error {
 	var p edit.Place
 	var err error
-	if p.Path, err = edit.WholePath(text.Parse(line)); err != nil || set {
+	if p.Path, err = text.Parse(line); err != nil || set {
 		p, err = edit.ParsePlace(line)
 	}
-	switch {
+	switch _, err = edit.WholePath(p.Path, err); {
 	case err != nil:
 		return err
 	case p.Path.Packet != 0:

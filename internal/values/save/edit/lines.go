@@ -110,34 +110,31 @@ func (p *Place) IsIn(c *save.Content) bool {
 	return Walk(c, &tree, &text.Walker{}) == nil && at.Hits > 0
 }
 
-// WithHint returns an error of an edit. The error of a value of another type is followed by how to write the value in the
-// type of the old one, or by the other way.
-func WithHint(err error, other string) error {
+// Hint returns what can be typed in place of the edit of an error, after "; ", or "": where else there is a path without a value, or how to
+// write the value of another type in the type of the old one, or the other way.
+func Hint(c *save.Content, err error, other string) string {
+	var missing *text.NotFoundError
 	var wrong *TypeError
-	if !errors.As(err, &wrong) {
-		return err
+	if errors.As(err, &missing) && !missing.Similar {
+		return places(c, missing.Path)
+	} else if !errors.As(err, &wrong) {
+		return ""
 	}
 	isText := func(t string) bool {
 		return t == gdwire.TypeString.String() || t == gdwire.TypeStringName.String() || t == gdwire.TypeNodePath.String()
 	}
-	if wrong.In != "" {
+	if wrong.In != "" || other == "" {
 		other = ""
+	} else {
+		other = "; " + other
 	}
-	var hints []string
 	switch v, failed := text.ParseValue(wrong.Text); {
 	case isText(wrong.Old) && !isText(wrong.New) && failed == nil && v.IsKey() && v.Type != gdwire.TypeNil:
-		hints = []string{"text is in quotes: " + text.Operand(wrong.Path+" = "+string(text.AppendQuoted(nil, wrong.Text)))}
+		return "; text is in quotes: " + text.Operand(wrong.Path+" = "+string(text.AppendQuoted(nil, wrong.Text)))
 	case wrong.Such != "" && wrong.Text != "":
-		hints = []string{"write a value such as " + example(wrong.Old, wrong.Such, wrong.Text), other}
-	default:
-		hints = []string{other}
+		return "; write a value such as " + example(wrong.Old, wrong.Such, wrong.Text) + other
 	}
-	for _, hint := range hints {
-		if hint != "" {
-			err = fmt.Errorf("%w; %s", err, hint)
-		}
-	}
-	return err
+	return other
 }
 
 // Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
@@ -369,30 +366,26 @@ func Meant(c *save.Content, missing *text.NotFoundError) string {
 	return ""
 }
 
-// WithPlaces returns err. The error of a path without a value is followed by the paths that are meant perhaps.
-func WithPlaces(c *save.Content, err error) error {
-	var missing *text.NotFoundError
-	if !errors.As(err, &missing) || missing.Similar {
-		return err
-	}
-	path, _ := text.Parse(missing.Path)
+// places returns the paths that are meant perhaps by one without a value, after "; ", or "".
+func places(c *save.Content, missing string) string {
+	path, _ := text.Parse(missing)
 	if other, ok := path.Renumbered(); ok && Find(c, other) == nil {
-		return fmt.Errorf("%w; there is %s", err, text.Operand(other.String()))
+		return "; there is " + text.Operand(other.String())
 	}
 	if part := partOf(c, path); part != "" {
-		return fmt.Errorf("%w; %s", err, part)
+		return "; " + part
 	}
 	for n := len(path.Steps); n > max(0, len(path.Steps)-3); n-- { // the last two can lead into a vector
 		switch all := elsewhere(c, path, n); len(all) {
 		case 0:
 		case 1:
-			return fmt.Errorf("%w; there is %s", err, all[0])
+			return "; there is " + all[0]
 		default:
 			last := len(all) - 1
-			return fmt.Errorf("%w; there are %s and %s", err, strings.Join(all[:last], ", "), all[last])
+			return fmt.Sprintf("; there are %s and %s", strings.Join(all[:last], ", "), all[last])
 		}
 	}
-	return err
+	return ""
 }
 
 // partOf returns what is in the value that a path without a value leads into: the components of a math type, or the value in bytes.
