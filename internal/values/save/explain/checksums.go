@@ -162,7 +162,8 @@ func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
 
 // addSum adds the place if it is the digest of a rule.
 func (e *explainer) addSum(r *rule, d []byte, g, p, q int, form Form) {
-	if d == nil || !form.isDigest(d, e.b[p:q]) {
+	const few = 64 // bytes between a body and a sum of bytes: one of more numbers is equal by chance
+	if d == nil || !form.isDigest(d, e.b[p:q]) || r.sum == plainSum && min(p-e.gaps[g].from, e.gaps[g].to-q) > few {
 		return
 	}
 	bits := fieldPrice + r.sum.bits + r.span.sum

@@ -227,6 +227,7 @@ func TestPrices(t *testing.T) {
 		{"bytes of values in an Array", join(save, u32(1), encode([]any{value, value, long})), encode([]any{value, value, long}), "after a header of 8 bytes", -1, true},
 		{"bytes of a value in a Dictionary", encode(map[string]any{"data": long, "v": 1}), encode(map[string]any{"data": long, "v": 1}), "", -1, true},
 		{"a version that is the sum of the bytes", join(save, u32(total), value), value, "after a header of 8 bytes (perhaps sum of bytes at 4, which is written anew)", 4, true},
+		{"one of many numbers that is the sum of the bytes", join(value, bytes.Repeat([]byte{0x9a, 0x99, 0x99, 0x3e}, 25), u32(total), bytes.Repeat([]byte{0x9a, 0x99, 0x99, 0x3e}, 24)), value, "before a trailer of 200 bytes", -1, true},
 		{"a size over a number and a CRC-32", overlapped, hundred, "after a header of 24 bytes (CRC-32 at 4, MD5 at 8; both are written anew)", -1, true},
 	} {
 		e := Find(test.input, nil)
