@@ -347,9 +347,9 @@ func (s *search) around(p *place) (*found, error) {
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
-	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved() && e.Trailer() == nil:
+	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved():
 		return nil, nil // damage explains any bytes
-	case len(e.Parts) == 2 && e.Start() == 0 && e.Trailer() == nil:
+	case len(e.Parts) == 2 && e.Start() == 0 && !e.HasTrailer():
 		return nil, nil // zeros in place of bytes after the value
 	}
 	content, err := e.Content(), e.Err

@@ -505,58 +505,64 @@ func (p *Parse) drop(at int, err *CutError, o *Options) {
 }
 
 // IsProved reports whether the parse cannot be a damaged row of packets: each gap between bodies contains nothing but text and
-// fields, or a checksum; the bytes between records are as many each time; and a header before the first length is a
-// number or two.
+// fields, or a checksum; the bytes between records are as many each time; a header before the first length is a number or two; and
+// the bytes after the values cannot be what is left of one more.
 func (p *Parse) IsProved() bool {
 	const header = 8
-	unknown, sum, sized, n, between := 0, false, false, 0, 0
-	var own []byte // after the latest body
+	type gap struct {
+		unknown    int // bytes
+		sum, sized bool
+	}
+	gaps := []gap{{}}
 	for i := range p.Parts {
-		part := &p.Parts[i]
+		part, g := &p.Parts[i], &gaps[len(gaps)-1]
 		switch {
 		case part.isBody():
-			switch n++; {
-			case unknown == 0 || sum:
-			case n == 1 && (!sized || unknown > header), n == 2 && p.bodies() < 3:
-				return false
-			case n > 2 && unknown != between:
-				return false
-			}
-			if n == 2 {
-				between = unknown
-			}
-			if n > 2 && between > 0 && unknown == 0 {
-				return false
-			}
-			unknown, sum, sized, own = 0, false, false, nil
-			if i+1 < len(p.Parts) && p.Parts[i+1].Kind == Own && part.Kind == Value {
-				own = p.Parts[i+1].Bytes
-			}
+			gaps = append(gaps, gap{})
 		case part.Kind == Blob:
-			sum = true
-		case part.Kind == Own:
-			if !isWords(part.Bytes) {
-				unknown += len(part.Bytes)
-			}
-		default:
+			g.sum = true
+		case part.Kind == Fact:
 			r := &part.Field.Rule
-			sum = sum || r.Sum != nil || r.Content
-			sized = sized || !r.Count && !r.Start && r.To == r.From+1 && p.Parts[r.From].isBody()
+			g.sum = g.sum || r.Sum != nil || r.Content
+			g.sized = g.sized || !r.Count && !r.Start && r.To == r.From+1 && p.Parts[r.From].isBody()
+		case !isWords(part.Bytes):
+			g.unknown += len(part.Bytes)
 		}
 	}
-	first := p.Parts[0]
-	return unknown == 0 || sum || own != nil && p.repeated(own) || n == 1 && first.Kind == Own && len(first.Bytes) >= lengthSize && isWords(first.Bytes)
+	last := len(gaps) - 1
+	for i := range gaps[:last] {
+		switch g := &gaps[i]; {
+		case i == 0 && (g.unknown == 0 || g.sum || g.sized && g.unknown <= header):
+		case i > 0 && (g.sum || g.unknown == gaps[1].unknown && (g.unknown == 0 || last > 2)):
+		default:
+			return false
+		}
+	}
+	return gaps[last].unknown == 0 || gaps[last].sum || p.HasTrailer()
 }
 
-// repeated reports whether the bytes after the last body are those after the other bodies, too.
-func (p *Parse) repeated(own []byte) bool {
-	n := 0
-	for i := range p.Parts[:len(p.Parts)-1] {
-		if p.Parts[i].isBody() && bytes.HasPrefix(p.Parts[i+1].Bytes, own) {
-			n++
-		}
+// HasTrailer reports whether the bytes after the values cannot be what is left of one more value, or zeros in place of others.
+func (p *Parse) HasTrailer() bool {
+	const most, longest, zeros = 256, 1 << 24, 16
+	gaps, _ := p.gaps()
+	b := p.Bytes()[gaps[len(gaps)-1].from:]
+	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {
+		return false
 	}
-	return n > 2 && n == p.bodies()
+	var start [8]byte
+	copy(start[:], b)
+	first := p.Parts[0].Field
+	if first == nil || first.Form.Width != lengthSize { // values alone
+		return !isHeader(start[:]) || len(b) >= 4 && start[0] == 0
+	}
+	switch size := first.Form.read(start[:lengthSize]); {
+	case len(b) < lengthSize: // perhaps the start of a length
+		return len(b) == 0 || first.Form.Big && b[0] > 0 || !first.Form.Big && b[0]%4 > 0
+	case size%4 != 0 || size < uint64(len(b)-lengthSize) || size <= 4 || size >= longest:
+		return true
+	default:
+		return len(b) >= 8 && (!isAlmostHeader(b[lengthSize:]) || b[lengthSize] == 0)
+	}
 }
 
 // isWords reports whether b is nothing but text, some of it after its length.
@@ -578,46 +584,6 @@ func isWords(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// Trailer returns the bytes after the values, if there is nothing else but values and their lengths of 32 bits, and the
-// bytes cannot be what is left of one more value, or zeros in place of others.
-func (p *Parse) Trailer() []byte {
-	n := len(p.Parts)
-	for n > 0 && !p.Parts[n-1].isBody() {
-		n--
-	}
-	values := Parse{Parts: p.Parts[:n]}
-	if n == 0 || !values.IsPlain() {
-		return nil
-	}
-	whole := p.Bytes()
-	b := whole[p.starts()[n]:]
-	const most, longest, zeros = 256, 1 << 24, 16
-	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {
-		return nil
-	}
-	if p.Parts[0].Kind != Fact { // values alone
-		var header [4]byte
-		copy(header[:], b)
-		if isHeader(header[:]) && (len(b) < 4 || header[0] > 0) {
-			return nil
-		}
-		return b
-	}
-	form := p.Parts[0].Field.Form
-	switch isRest := len(b) > 0 && len(b) < lengthSize; {
-	case isRest && form.Big && b[0] == 0, isRest && !form.Big && b[0]%4 == 0: // perhaps the start of a length
-		return nil
-	case len(b) < lengthSize:
-		return b
-	}
-	size := form.read(b[:lengthSize])
-	isLength := size%4 == 0 && size >= uint64(len(b)-lengthSize) && size > 4 && size < longest
-	if isLength && (len(b) < 8 || isAlmostHeader(b[lengthSize:]) && b[lengthSize] > 0) {
-		return nil
-	}
-	return b
 }
 
 // Start returns the offset of the first value, or -1 if the value is in a stream.
