@@ -385,19 +385,11 @@ func (f *finder) base64(p int) int {
 			case len(f.found) == n:
 			case !slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own || x.Kind == Cut }):
 				return end // with other letters before, it is nothing
-			case f.continues(to):
-				f.found = f.found[:n] // a line of a longer text
 			}
 			break
 		}
 	}
 	return end
-}
-
-// continues reports whether a line of base64 follows the line that ends at to.
-func (f *finder) continues(to int) bool {
-	next := bytes.TrimPrefix(f.b[to:], []byte("\r"))
-	return len(next) > minBase64 && next[0] == '\n' && isBase64(next[1:minBase64])
 }
 
 // isWrapped reports whether the line from p to end continues base64 text of a line before it, which alone contains no values.

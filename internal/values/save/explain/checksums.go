@@ -122,19 +122,16 @@ func (e *explainer) movingRules(g, p, q int) []rule {
 			e.rules = append(e.rules, r)
 		}
 	}
-	if e.isLikely(g, p, q) {
-		for i := range spans {
-			if s := &spans[i]; s.sum > 0 && !s.isFixedSum() {
-				add(s)
-			}
+	for i := 0; i < len(spans) && e.isLikely(g, p, q); i++ {
+		if s := &spans[i]; s.sum > 0 && !s.isFixedSum() {
+			add(s)
 		}
 	}
-	if g == len(e.bodies) || len(e.b) >= small {
-		return e.rules
-	}
-	before := e.bodies[g].from - q
-	for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
-		add(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))})
+	if g < len(e.bodies) && len(e.b) < small {
+		before := e.bodies[g].from - q
+		for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
+			add(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))})
+		}
 	}
 	return e.rules
 }

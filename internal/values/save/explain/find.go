@@ -349,7 +349,7 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 		best = max(best, others[i].saving)
 	}
 	e.format, e.bodies, e.byGap, e.blobs, e.inner = r.format, r.bodies, map[int][]*place{}, map[int][]blob{}, map[int][]byte{}
-	e.plain, e.chosen, e.inDigest, e.fixed = map[int]*plainWindow{}, map[int]*set{}, map[int]bool{}, map[gapSum][]fixedSum{}
+	e.chosen, e.inDigest, e.fixed = map[int]*set{}, map[int]bool{}, map[gapSum][]fixedSum{}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -369,7 +369,6 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 	e.group()
 	for _, s := range e.choose() {
 		e.extend(&s)
-		e.faults(&s)
 		s.saving += r.saving
 		if (proved || s.hasSum()) && (s.saving > best-max(s.margin, Doubt) || len(e.options.Derive) > 0) {
 			best = max(best, s.saving)
@@ -397,9 +396,7 @@ func (e *explainer) group() {
 		p.pattern = c
 	}
 	for _, g := range e.learnt {
-		for _, p := range e.known(g).texts {
-			e.byGap[g] = append(e.byGap[g], &p)
-		}
+		e.byGap[g] = append(e.byGap[g], e.known(g).texts...)
 	}
 	e.places = slices.DeleteFunc(e.places, e.isChance)
 	for i := range e.places {
@@ -462,7 +459,7 @@ func (e *explainer) best(not func(*place) bool, changed []*place) (out set) {
 		one, known := e.chosen[g], e.chosen[g] != nil
 		if !known || not != nil && slices.ContainsFunc(all, not) || slices.ContainsFunc(changed, func(p *place) bool { return p.gap == g }) {
 			one = &set{}
-			one.places, one.saving = e.schedule(g, all, not, changed)
+			one.places, one.saving = e.schedule(g, all, not)
 		}
 		if !known {
 			e.chosen[g] = one
@@ -533,9 +530,6 @@ func (e *explainer) choose() []set {
 		}
 	}
 	for _, c := range others[:min(len(others), 2*most)] {
-		if e.loss(byPattern[c]) > max(doubtfulSize, Doubt*float64(c.n))+againBits*float64(len(tried)+1) {
-			continue
-		}
 		for _, p := range byPattern[c] {
 			p.price -= forced
 		}
@@ -551,26 +545,6 @@ func (e *explainer) choose() []set {
 	highest := all[0].saving
 	all = slices.DeleteFunc(all, func(s set) bool { return s.saving <= highest-s.margin })
 	return slices.CompactFunc(all, func(a, b set) bool { return slices.Equal(a.places, b.places) })
-}
-
-// loss returns the least that the places of a pattern cost more than what is best for their bytes.
-func (e *explainer) loss(places []*place) (bits float64) {
-	byGap := map[int]float64{}
-	for _, p := range places {
-		for _, sp := range e.windows(p.gap) {
-			if p.at >= sp.from && p.to <= sp.to {
-				best := e.plain[sp.from].best
-				loss := p.price - best[p.to-sp.from].cost + best[p.at-sp.from].cost
-				if least, ok := byGap[p.gap]; !ok || loss < least {
-					byGap[p.gap] = loss
-				}
-			}
-		}
-	}
-	for _, loss := range byGap {
-		bits += loss
-	}
-	return bits
 }
 
 // hasSum reports whether there is a checksum. A sum of bytes is too small to prove anything.
@@ -632,53 +606,36 @@ func (e *explainer) learn() {
 	}
 }
 
-// extend adds the fields in the gaps that were not searched.
+// extend adds the fields of the patterns in the gaps that were not searched, and the wrong checksums of single records, if those of the
+// others are right.
 func (e *explainer) extend(s *set) {
-	first := patterns(s, mostLearnt)
-	if len(e.learnt) == len(e.gaps) || len(first) == 0 {
-		return
-	}
-	learnt := e.learnt
-	for g := range e.gaps {
-		if g == learnt[0] {
-			learnt = learnt[1:]
-			continue
-		}
-		n := len(s.places)
-		for _, p := range first {
-			q, ok := e.at(p, g)
-			if ok && string(e.want(&q)) == string(e.b[q.at:q.to]) && !slices.ContainsFunc(s.places[n:], q.overlaps) {
-				s.places = append(s.places, &q)
-				s.saving += max(q.plain-againBits, 0)
-			}
-		}
-	}
-	slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
-}
-
-// faults adds the wrong checksums of single records, if those of the others are right.
-func (e *explainer) faults(s *set) {
 	const least, most = 4, 4 // records, and one wrong in so many
 	n := len(e.bodies)
-	if n < least {
-		return
-	}
 	for _, p := range patterns(s, n) {
-		if p.rule.sum == nil {
-			continue
-		}
-		var wrong []*place
+		var right, wrong []*place
+		learnt := e.learnt
 		for g := range e.gaps {
-			if q, ok := e.at(p, g); ok && !s.has(g, &q) {
-				if q.was = e.want(&q); q.was != nil {
-					wrong = append(wrong, &q)
-				}
+			isLearnt := g == learnt[0]
+			if isLearnt && len(learnt) > 1 {
+				learnt = learnt[1:]
+			}
+			q, ok := e.at(p, g)
+			if !ok || isLearnt && p.rule.sum == nil || s.has(g, &q) {
+				continue
+			}
+			switch want := e.want(&q); {
+			case string(want) == string(e.b[q.at:q.to]):
+				right = append(right, &q)
+				s.saving += max(q.plain-againBits, 0)
+			case p.rule.sum != nil && want != nil:
+				q.was = want
+				wrong = append(wrong, &q)
 			}
 		}
-		if len(wrong)*most <= n {
+		if s.places = append(s.places, right...); n >= least && len(wrong)*most <= n {
 			s.places = append(s.places, wrong...)
-			slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
 		}
+		slices.SortStableFunc(s.places, func(a, b *place) int { return a.gap - b.gap })
 	}
 }
 

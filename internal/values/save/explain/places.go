@@ -64,9 +64,8 @@ type explainer struct {
 	byGap     map[int][]*place
 	ends      filter // of the bodies
 	inner     map[int][]byte
-	plain     map[int]*plainWindow // by the start
-	chosen    map[int]*set         // the best places of gaps
-	inDigest  map[int]bool         // offsets
+	chosen    map[int]*set // the best places of gaps
+	inDigest  map[int]bool // offsets
 	fixed     map[gapSum][]fixedSum
 	rulesAt   gapSpan // the place of rules
 	rules     []rule
@@ -211,12 +210,12 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 	case restAfter:
 		r.from = q + r.arg
 		return r, r.from < c.from
-	case restAndGap:
-		r.from, r.to = q, e.gaps[g+1].to
-		return r, r.to > c.to && q < c.from
 	case nextFrom:
 		r.from = c.from - r.arg
 		return r, r.from > q
+	case restAndGap:
+		r.from, r.to = q, e.gaps[g+1].to
+		return r, r.to > c.to && q < c.from
 	case toEnd:
 		r.from, r.to = q, len(e.b)
 		return r, r.from < r.to
@@ -632,77 +631,6 @@ func pascalSize(b []byte, length Form) int {
 	return int(n)
 }
 
-// A spot is bytes of a gap that can be a checksum.
-type spot struct {
-	at, to int
-	form   Form
-	random bool
-}
-
-// A known is what the bytes of a gap can be in any row.
-type known struct {
-	spots [len(forms)][]spot // by the size of the checksum
-	texts []place            // after their lengths, which are the game's own and end where these say
-
-	prices map[gapSpan][][len(widths)]float64 // of windows, see own
-}
-
-// known returns what is known of a gap.
-func (e *explainer) known(g int) *known {
-	sp := e.gaps[g]
-	all := e.gapsKnown[sp]
-	if all != nil {
-		return all
-	}
-	all = &known{prices: map[gapSpan][][len(widths)]float64{}}
-	e.gapsKnown[sp] = all
-	e.positions(g, func(p int) {
-		hexRun := 0
-		for p+hexRun < sp.to && hexRun <= 64 && isHex(e.b[p+hexRun]) {
-			hexRun++
-		}
-		afterHex := p > sp.from && isHex(e.b[p-1])
-		const around = 4
-		isInText := p >= sp.from+around && p+2*around <= sp.to && isWritten(e.b[p-around:p+2*around]) || p == 0 && sp.to > around && isMagic(e.b[:around])
-		for size, forms := range forms {
-			if len(forms) == 0 || p+size > sp.to {
-				continue
-			}
-			bytes, random := e.b[p:p+size], false
-			isNumber := !isInText
-			if isNumber {
-				random = isRandom(bytes)
-				isNumber = random || size == plainSum.size && plainSum.isLikely(bytes)
-			}
-			for _, form := range forms {
-				q := p + form.Width
-				switch {
-				case q > sp.to:
-				case form.Text != 0 && (hexRun < form.Width || hexRun > form.Width && afterHex):
-				case form.Text == 0 && (!isNumber || form.Width > size && binary.LittleEndian.Uint32(e.b[p+size:]) != 0):
-				default:
-					all.spots[size] = append(all.spots[size], spot{p, q, form, random || form.Text != 0})
-				}
-			}
-		}
-		for i := range lengths {
-			l := &lengths[i]
-			if q := p + l.Width; q <= sp.to {
-				if n := pascalSize(e.b[p:sp.to], l.Form); n > 0 {
-					bits := fieldPrice + l.bits + pascalBits*float64(n)
-					all.texts = append(all.texts, place{at: p, to: q + n, isText: true, bits: bits, price: bits})
-				}
-			}
-		}
-	})
-	return all
-}
-
-// isMagic reports whether bytes are upper-case letters and digits, with which many files begin.
-func isMagic(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return (c < 'A' || c > 'Z') && (c < '0' || c > '9') })
-}
-
 // isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few
 // numbers.
 func (e *explainer) isLikely(g, p, q int) bool {
@@ -775,35 +703,24 @@ func (e *explainer) want(p *place) []byte {
 	return b
 }
 
+// A spot is bytes of a gap that can be a checksum.
+type spot struct {
+	at, to int
+	form   Form
+	random bool
+}
+
+// A known is what the bytes of a gap can be in any row.
+type known struct {
+	spots   [len(forms)][]spot // by the size of the checksum
+	texts   []*place           // after their lengths, which are the game's own and end where these say
+	windows map[gapSpan]*window
+}
+
 var widths = [...]int{8, 4, 2, 1}
 
-// own returns the prices of the parts of a window, by their ends and widths.
-func (x *known) own(b []byte, sp gapSpan) [][len(widths)]float64 {
-	if all := x.prices[sp]; all != nil {
-		return all
-	}
-	all := make([][len(widths)]float64, sp.to-sp.from+1)
-	x.prices[sp] = all
-	for i := range all {
-		for k, w := range widths {
-			if all[i][k] = math.Inf(1); w <= i {
-				all[i][k] = own(b, sp.from+i-w, w)
-			}
-		}
-	}
-	return all
-}
-
-// A plainWindow is the price of bytes of a gap as the game's own, and of each of their last parts.
-type plainWindow struct {
-	own  [][len(widths)]float64 // by the end
+// A window is a part of a gap: the prices of its bytes as the game's own, by the ends of numbers and their widths, and the price of all.
+type window struct {
+	own  [][len(widths)]float64
 	cost float64
-	best []ending // with all places
-}
-
-// An ending is the price of the bytes up to an offset of a gap, and the last part of these: a place, or bytes of the game's own.
-type ending struct {
-	cost  float64
-	size  int
-	place *place
 }
