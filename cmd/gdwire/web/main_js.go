@@ -168,11 +168,7 @@ func (w *web) source(file js.Value, q *question) (*page.Source, error) {
 		st.Decoder.Format = cmp.Or(st.Decoder.Format, gdwire.Godot4)
 	case len(st.Values.Readings) > 1 && why != nil:
 		for _, r := range st.Values.Readings {
-			st.Reading = st.As(r)
-			s, err := page.NewSource(st)
-			if err == nil {
-				q.Readings = append(q.Readings, reading{r.Format.String(), r.Frame.String(), s.Preview()})
-			}
+			q.Readings = append(q.Readings, reading{r.Format.String(), r.Frame.String(), st.Values.Preview(st.As(r))})
 		}
 		fallthrough
 	case why != nil:

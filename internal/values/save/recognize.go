@@ -13,6 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/values/save/explain"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
+	"github.com/gdwire/gdwire/internal/values/text"
 )
 
 // Known reports which parts of a Reading were chosen by the caller. The rest is recognized.
@@ -59,6 +60,16 @@ func (r *Recognition) IsCutShort() bool { return r.Certainty == recognize.CutSho
 
 // fits reports whether the best reading reads all of the content.
 func (r *Recognition) fits() bool { return r.Certainty >= recognize.Probably }
+
+// Preview returns the start of the first value in a reading, as text.
+func (r *Recognition) Preview(as Reading) string {
+	p := text.Printer{Brief: true, Most: 100}
+	_ = NewContent(bytes.NewReader(r.Head), int64(len(r.Head)), &as).Packets(Every, func(one *Packet) (bool, error) {
+		p.Decoder = one.Decoder
+		return false, p.Next(0) // an invalid value is shown up to its error
+	})
+	return strings.ToValidUTF8(string(p.Buf[:min(len(p.Buf), p.Most)]), text.Ellipsis)
+}
 
 // An UnknownError tells why there is no best reading, as the rest of a sentence about the input.
 type UnknownError struct {

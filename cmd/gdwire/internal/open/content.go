@@ -1,7 +1,6 @@
 package open
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -69,18 +68,21 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 			in.Name, contained(&info), r.Name, key, text.Operand(name), text.Operand(name+".txt"))
 	case !info.IsPlain():
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
-	case r.IsConverted():
-		return fmt.Errorf("%s %w", in.Name, why)
-	case r.IsJSON():
-		return fmt.Errorf("%s %w; gdwire encode makes values of JSON", in.Name, why)
-	case r.Name == "text" && o.Writes:
-		return fmt.Errorf("%s %w; a text editor changes it", in.Name, why)
-	case r.Name != "": // of another program: no choice makes values of it
-		return fmt.Errorf("%s %w", in.Name, why)
-	case r.Header > 0:
-		return fmt.Errorf("%s %w; -skip %d skips them", in.Name, why, r.Header)
 	default:
-		return fmt.Errorf("%s %w%s", in.Name, why, choose)
+		then := ""
+		switch {
+		case r.IsConverted():
+		case r.IsJSON():
+			then = "; gdwire encode makes values of JSON"
+		case r.Name == "text" && o.Writes:
+			then = "; a text editor changes it"
+		case r.Name != "": // of another program: no choice makes values of it
+		case r.Header > 0:
+			then = fmt.Sprintf("; -skip %d skips them", r.Header)
+		default:
+			then = choose
+		}
+		return fmt.Errorf("%s %w%s", in.Name, why, then)
 	}
 	in.Recognized = true
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
@@ -113,28 +115,13 @@ func (in *Input) Choice(err error) error {
 	return err
 }
 
-// readings returns a line for each reading, with the first line of flat.
+// readings returns a line for each reading, with the start of the first value.
 func readings(r *save.Recognition, as save.Reading) string {
 	var b strings.Builder
 	for _, reading := range r.Readings {
-		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(r.Head, as.As(reading)))
+		fmt.Fprintf(&b, "\n  %v: %s", reading, r.Preview(as.As(reading)))
 	}
 	return b.String()
-}
-
-// firstLine returns the first line of flat.
-func firstLine(head []byte, as save.Reading) string {
-	var out bytes.Buffer
-	s := shell.Capture(&out)
-	v := NewFlatPrinter(s, nil)
-	for p := range Packets(&as, bytes.NewReader(head)) {
-		_ = v.Show(p) // an invalid value is shown up to its error
-		break
-	}
-	_ = s.Out.Flush()
-	line, _, _ := strings.Cut(out.String(), "\n")
-	const most = 100
-	return shell.Cut(line, most)
 }
 
 // frameText describes a frame.
@@ -587,13 +574,16 @@ func CompletePath(name, word string) []string {
 		if lines++; lines > maxCompletionLines {
 			return errEnough
 		}
-		_, value, _ := text.CutLine(line, nil)
-		path := strings.TrimSuffix(line, " = "+value)
-		if inFirst := strings.HasPrefix(path, "$.") || strings.HasPrefix(path, "$["); inFirst && !dollar {
-			path = strings.TrimPrefix(path[1:], ".")
-		}
-		if rest, ok := strings.CutPrefix(path, word); ok {
-			found[word+nextStep(word, rest)] = true
+		path, _, _ := text.CutLine(line, nil)
+		for n := range len(path.Steps) {
+			at := text.Path{Packet: path.Packet, Steps: path.Steps[:n+1]}.String()
+			if path.Packet == 0 && !dollar {
+				at = strings.TrimPrefix(at[1:], ".")
+			}
+			if isLast := n == len(path.Steps)-1; strings.HasPrefix(at, word) && (isLast || len(at) > len(word)) {
+				found[at] = true
+				break
+			}
 		}
 		return nil
 	}}
@@ -607,27 +597,4 @@ func CompletePath(name, word string) []string {
 	_ = o.ShowFile(s, name, NewFlatPrinter) // values after an error are not completed
 	_ = s.Out.Flush()
 	return slices.Sorted(maps.Keys(found))
-}
-
-// nextStep returns the rest of the path word+rest up to the end of the step in which word ends.
-func nextStep(word, rest string) string {
-	whole := word + rest
-	p, err := text.Parse(whole)
-	if err != nil {
-		return rest
-	}
-	n := 0
-	if strings.HasPrefix(whole, "$") {
-		n = len(text.AppendPacket(nil, p.Packet))
-	}
-	for i := range p.Steps {
-		n += len(p.Steps[i].Append(nil))
-		if i == 0 && !strings.HasPrefix(whole, "$") && whole[0] != '[' {
-			n-- // without the dot
-		}
-		if n > len(word) {
-			return whole[len(word):n]
-		}
-	}
-	return rest
 }

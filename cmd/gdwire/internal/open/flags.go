@@ -100,9 +100,6 @@ func (l *Limits) LimitFlags(f *shell.Flags) {
 	}
 }
 
-// ContentFlag defines the flag for the limit of the content of containers.
-func (l *Limits) ContentFlag(f *shell.Flags) { l.define(f, contentLimit) }
-
 func (l *Limits) define(f *shell.Flags, one limit) {
 	l.flags = f
 	f.Limit(one.name, one.text, func(n int64) { one.set(l, n) })
@@ -197,7 +194,7 @@ func (o *Flags) FileFlags(f *shell.Flags) {
 		modes = append(modes, &Modes[i])
 	}
 	shell.Choose(f, "compressed", "the input is compressed by a script in `MODE` (needed only for fastlz that is not recognized: in a pipe, or around anything but values)", modes, &o.raw, (*fileaccess.Mode).String)
-	o.ContentFlag(f)
+	o.define(f, contentLimit)
 }
 
 // SkipFlag defines -skip.
@@ -205,8 +202,11 @@ func (o *Flags) SkipFlag(f *shell.Flags) {
 	f.Size("skip", "skip `N` bytes, such as a saved game's own header, in the file or what it contains compressed or encrypted", func(n int64) { o.Skip = max(n, 0) })
 }
 
-// PacketSkipFlag defines -skip of packets.
-func (o *Flags) PacketSkipFlag(f *shell.Flags) {
+// PacketFlags defines the flags of a command reading packets of connections.
+func (o *Flags) PacketFlags(f *shell.Flags, objects bool) {
+	o.ValueFlags(f, objects)
+	o.StrictFlag(f)
+	o.LimitFlags(f)
 	f.Size("skip", "skip `N` bytes at the start of each packet, such as a type byte of the game's own", func(n int64) { o.packetSkip = max(n, 0) })
 }
 

@@ -209,9 +209,7 @@ func (s *Source) describe(v *detail, end int64, done <-chan struct{}) error {
 		v.part(body, pos(), partCount, "number of elements")
 		size := t.Len() * elementWidth(t)
 		if t.Type() == gdwire.TypePackedByteArray {
-			size = t.Len()
-			head, err := s.Bytes(pos(), 12)
-			v.Picture = err == nil && pictureType(head) != ""
+			size, v.Picture = t.Len(), s.isPicture(pos())
 		}
 		if size > 0 {
 			v.part(pos(), pos()+size, partContent, "elements")

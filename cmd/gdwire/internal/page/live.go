@@ -131,13 +131,6 @@ func (l *Live) packet(number int64) *Source {
 	return l.at(number).source()
 }
 
-// keptPackets returns the range of the kept packets.
-func (l *Live) keptPackets() (from, to int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.next - l.kept, l.next
-}
-
 func (p *Packet) source() *Source {
 	s := &Source{Store: save.InMemory(p.raw)}
 	s.Format, s.Frame, s.Options = p.options.Format, save.Bare, *p.options
@@ -300,8 +293,9 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 
 // search searches all kept packets.
 func (l *Live) search(ctx context.Context, q *query, report func(progress) error) {
-	from, to := l.keptPackets()
-	hits := 0
+	l.mu.Lock()
+	from, to, hits := l.next-l.kept, l.next, 0
+	l.mu.Unlock()
 	for n := from; n < to && hits < maxHits && ctx.Err() == nil; n++ {
 		s := l.packet(n)
 		if s == nil {

@@ -84,14 +84,6 @@ func (s *Source) unpack() error {
 // Limits are the limits of values whose memory the size of a file bounds.
 var Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
 
-// Preview returns the beginning of the first value as text.
-func (s *Source) Preview() string {
-	if all, err := s.children(nil, root, 0, 0); err == nil && len(all.Rows) > 0 {
-		return all.Rows[0].Type + " " + all.Rows[0].Text
-	}
-	return ""
-}
-
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is
 // done, so that no large value is read for a client that left.
 type decoder struct {
@@ -571,7 +563,7 @@ func (r *reader) describe(w *row, t gdwire.Token) {
 		if elementWidth(t) > 0 || t.Type() == gdwire.TypePackedStringArray {
 			w.Count = t.Len()
 		}
-		w.Picture = t.Type() == gdwire.TypePackedByteArray && t.Len() <= maxThumbnail && r.isPicture(w.At+r.rows.InputOffset())
+		w.Picture = t.Type() == gdwire.TypePackedByteArray && t.Len() <= maxThumbnail && r.s.isPicture(w.At+r.rows.InputOffset())
 	case gdwire.KindColor:
 		w.Color = htmlColor(t.AppendComponents(nil))
 	}
@@ -581,8 +573,8 @@ func (r *reader) describe(w *row, t gdwire.Token) {
 const maxThumbnail = 1 << 20
 
 // isPicture reports whether the bytes at an offset are those of a picture.
-func (r *reader) isPicture(at int64) bool {
-	head, err := r.s.Bytes(at, 12)
+func (s *Source) isPicture(at int64) bool {
+	head, err := s.Bytes(at, 12)
 	return err == nil && pictureType(head) != ""
 }
 

@@ -20,6 +20,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,13 +49,10 @@ func (d Direction) MarshalText() ([]byte, error) { return []byte(arrows[d]), nil
 
 // UnmarshalText sets d to the direction of an arrow.
 func (d *Direction) UnmarshalText(text []byte) error {
-	for i, arrow := range arrows {
-		if arrow == string(text) {
-			*d = Direction(i)
-			return nil
-		}
+	if *d = Direction(slices.Index(arrows[:], string(text))); *d < 0 {
+		return fmt.Errorf("direction %q, not -> or <-", text)
 	}
-	return fmt.Errorf("direction %q, not -> or <-", text)
+	return nil
 }
 
 // IndexName returns the name of the index of a recording.

@@ -90,16 +90,18 @@ func (v *valuePrinter) read(in *open.Input, r io.Reader, tree *text.Tree) error 
 	var near text.Nearest
 	at, packet := tree.Targets[0], v.path.Packet
 	for p := range open.Packets(&in.Reading, r) {
-		if p.Index < packet {
-			if err := skip(p); err != nil {
+		isBefore := p.Index < packet
+		switch {
+		case isBefore && p.Framed(): // reading the next packet skips it
+			continue
+		case p.Err != nil:
+			return p.Err
+		case isBefore:
+			if err := p.SkipValue(); err != nil {
 				return err
 			}
 			continue
-		}
-		if p.Err != nil {
-			return p.Err
-		}
-		if p.Packed != nil {
+		case p.Packed != nil:
 			v.Infof("packet %d is compressed with %v", p.Index, p.Packed.Mode)
 		}
 		if err := v.find(p, tree, &near); err != nil && err != text.ErrFound {
@@ -174,17 +176,6 @@ type valuePrinter struct {
 	*shell.Stdio
 	name         string
 	allowInvalid bool // text that is not UTF-8
-}
-
-// skip reads past a packet.
-func skip(p *save.Packet) error {
-	if p.Framed() {
-		return nil // reading the next packet skips it
-	}
-	if p.Err != nil {
-		return p.Err
-	}
-	return p.SkipValue()
 }
 
 // find shows the value at the path in a packet and returns ErrFound.
@@ -500,7 +491,8 @@ func (f *finder) matchesKey() bool {
 	case key == nil || key.Op != text.Child || key.Key.Type == gdwire.TypeInt:
 		return false
 	case key.Key.Type == gdwire.TypeString || key.Key.Type == gdwire.TypeStringName || key.Key.Type == gdwire.TypeNodePath:
-		return f.matchesText(key.Key.Type, key.Key.Text)
+		isValue := f.value != nil && f.value.Type == key.Key.Type && strings.EqualFold(key.Key.Text, f.value.Text)
+		return isValue || f.contains(key.Key.Text)
 	}
 	return f.matches(&key.Key)
 }
@@ -523,11 +515,6 @@ func (f *finder) matches(v *text.Value) bool {
 // is reports whether x is the number. If single is set, x was encoded in 32 bits. Any NaN is nan.
 func (f *finder) is(x float64, single bool) bool {
 	return x == f.number || math.IsNaN(x) && math.IsNaN(f.number) || single && text.Means(f.number, x)
-}
-
-// matchesText reports whether text of a type contains the text, or is the value.
-func (f *finder) matchesText(t gdwire.Type, content string) bool {
-	return f.contains(content) || f.value != nil && f.value.Type == t && strings.EqualFold(content, f.value.Text)
 }
 
 // contains reports whether the content contains the text, in lower or upper case.

@@ -205,9 +205,8 @@ func isThere(name string) bool {
 // filesLast moves the operands that are files to the end if the last one is none: people name the file first, too.
 func filesLast(f *shell.Flags) {
 	if last := f.File(); last != "-" && !isThere(last) {
-		slices.SortStableFunc(f.Operands, func(a, b string) int {
-			return map[bool]int{true: 1}[isThere(a)] - map[bool]int{true: 1}[isThere(b)]
-		})
+		files := slices.DeleteFunc(slices.Clone(f.Operands), func(name string) bool { return !isThere(name) })
+		f.Operands = append(slices.DeleteFunc(f.Operands, isThere), files...)
 	}
 }
 

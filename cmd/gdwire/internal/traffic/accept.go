@@ -203,7 +203,7 @@ func (l *lines) start() {
 	go l.run()
 }
 
-// add adds a line about a packet of size bytes.
+// add adds a line about a packet of size bytes, or counts the packet if there is no room.
 func (l *lines) add(w io.Writer, text string, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,7 +212,8 @@ func (l *lines) add(w io.Writer, text string, size int) {
 		most /= 2 // wait for more room, or every second line would say that lines were missed
 	}
 	if l.size > 0 && l.size+len(text) > most {
-		l.count(size)
+		l.missed++
+		l.bytes += uint64(size)
 		return
 	}
 	l.noteMissed()
@@ -223,11 +224,6 @@ func (l *lines) add(w io.Writer, text string, size int) {
 func (l *lines) miss(size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.count(size)
-}
-
-// count counts a packet not shown. l is locked.
-func (l *lines) count(size int) {
 	l.missed++
 	l.bytes += uint64(size)
 }

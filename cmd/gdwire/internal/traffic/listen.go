@@ -23,10 +23,7 @@ import (
 // Listen defines the flags of listen.
 func Listen(f *shell.Flags) shell.Action {
 	l := &listenFlags{printer: forms[0]}
-	l.open.ValueFlags(f, true)
-	l.open.StrictFlag(f)
-	l.open.PacketSkipFlag(f)
-	l.open.LimitFlags(f)
+	l.open.PacketFlags(f, true)
 	l.open.Frame = save.U32
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
 		shell.Choose(f, flag, text, forms, &l.printer, func(v form) string { return v.name })

@@ -277,10 +277,7 @@ func (g *datagrams) close() {
 // Proxy defines the flags of proxy.
 func Proxy(f *shell.Flags) shell.Action {
 	p := &proxyFlags{}
-	p.open.ValueFlags(f, false)
-	p.open.StrictFlag(f)
-	p.open.PacketSkipFlag(f)
-	p.open.LimitFlags(f)
+	p.open.PacketFlags(f, false)
 	f.ExtraChoice("frame", "ws", &p.webSocket)
 	f.BoolVar(&p.lines, "json", false, "a line of JSON for each packet")
 	f.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is complete, and only if it is valid; serialized objects are invalid without -objects")
