@@ -179,7 +179,7 @@ func (f *finder) value(p int) {
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
-		most := f.longest(b)
+		most := max(maxCut, 16*len(f.b))
 		for i := range lengths[:2] {
 			l := &lengths[i]
 			if p < l.Width {
@@ -211,22 +211,6 @@ func (f *finder) value(p int) {
 			f.framed(&c, &w, l.Form, l.bits)
 		}
 	}
-}
-
-// longest returns the most bytes that a cut value at the start of b had: of a type without a text or elements, few.
-func (f *finder) longest(b []byte) int {
-	const header, component = 4, 8
-	f.d.ResetBytes(b)
-	t, _ := f.d.PeekType()
-	n, _ := t.Components()
-	switch t {
-	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat:
-		n = 1
-	}
-	if n > 0 {
-		return header + n*component
-	}
-	return max(maxCut, 16*len(f.b))
 }
 
 // framed adds the value at c.at after a length.
@@ -385,11 +369,19 @@ func (f *finder) base64(p int) int {
 			case len(f.found) == n:
 			case !slices.ContainsFunc(s.Inner.Parts, func(x Part) bool { return x.Kind == Own || x.Kind == Cut }):
 				return end // with other letters before, it is nothing
+			case f.continues(to):
+				f.found = f.found[:n] // a line of a longer text
 			}
 			break
 		}
 	}
 	return end
+}
+
+// continues reports whether a line of base64 follows the line that ends at to.
+func (f *finder) continues(to int) bool {
+	next := bytes.TrimPrefix(f.b[to:], []byte("\r"))
+	return len(next) > minBase64 && next[0] == '\n' && isBase64(next[1:minBase64])
 }
 
 // isWrapped reports whether the line from p to end continues base64 text of a line before it, which alone contains no values.

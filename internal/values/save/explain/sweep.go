@@ -12,12 +12,11 @@ import (
 // bodies finds all candidates.
 func (f *finder) bodies() []body {
 	f.ends = make([]uint64, len(f.b)/64+1)
-	const perByte = 30                // instructions
-	sure, until, isCut := 0, 0, false // of a sure body
+	const perByte = 30  // instructions
+	sure, until := 0, 0 // of a sure body
 	for p := 0; f.ended == nil; p++ {
-		inSure := p < until && p > sure+inside
-		if inSure && !isCut {
-			p, inSure = until, false
+		if p < until && p > sure+inside {
+			p = until
 		}
 		for f.isKnown(p) {
 			p = max(p, f.known[0][1])
@@ -30,14 +29,11 @@ func (f *finder) bodies() []body {
 			p = next - 1
 			continue
 		}
-		if p < f.deep || inSure && !f.isAfterLength(p) { // the number of a record can be the header of a Dictionary of the records after it
+		if p < f.deep {
 			continue
 		}
 		n := len(f.found)
 		f.candidates(p)
-		if inSure {
-			f.found = append(f.found[:n], slices.DeleteFunc(f.found[n:], func(c body) bool { return c.length.Width == 0 || c.wrong })...)
-		}
 		if n == len(f.found) {
 			continue
 		}
@@ -48,8 +44,12 @@ func (f *finder) bodies() []body {
 			}
 		}
 		for i := n; i < len(f.found); i++ {
-			if c := &f.found[i]; c.saving > sureSaving && !c.bytes && c.end() > until {
-				sure, until, isCut = c.at, c.end(), c.kind == Cut
+			c := &f.found[i]
+			if p < until && c.length.Width > 0 && c.kind == Value && !c.wrong { // the number of a record can be the header of a Dictionary of the records after it
+				until = 0
+			}
+			if c.saving > sureSaving && !c.bytes && c.end() > until {
+				sure, until = c.at, c.end()
 			}
 		}
 	}
@@ -225,20 +225,6 @@ func (f *finder) packet(p int, length Form) {
 
 // isKnown reports whether p is in values of another format that save much.
 func (f *finder) isKnown(p int) bool { return len(f.known) > 0 && p > f.known[0][0]+inside }
-
-// isAfterLength reports whether a value can begin at p, after a number that can be its length.
-func (f *finder) isAfterLength(p int) bool {
-	if !isHeader(f.b[p:]) {
-		return false
-	}
-	for i := range lengths[:2] {
-		n := lengths[i].read(f.b[p-lengthSize : p])
-		if n >= 8 && n%4 == 0 && n <= uint64(len(f.b)-p) {
-			return true
-		}
-	}
-	return false
-}
 
 // broken adds damaged packets between others: values that cannot be read after lengths that fit, and wrong lengths.
 func (f *finder) broken() {
