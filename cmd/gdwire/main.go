@@ -73,7 +73,7 @@ gdwire json traffic-1-client.bin -o traffic.jsonl`,
 gdwire flat save.bin
 gdwire flat -password-file password.txt secret.save`,
 			New: saves.Flat},
-		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as set takes it.", Examples: `
+		{Name: "get", Operands: "PATH [FILE…]", Min: 1, Max: -1, Summary: "Show the value at a path, such as player.hp, as set takes it. If only other values of a file have it, show it of each.", Examples: `
 gdwire get player.hp save.bin
 gdwire get 'player.items[-1].name' save.bin
 gdwire get 'player.items[*].id' saves/*.bin

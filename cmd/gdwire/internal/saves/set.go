@@ -196,10 +196,10 @@ func (e *editor) join() {
 	e.lines = lines
 }
 
-// isThere reports whether there is a file of this name.
+// isThere reports whether there is a file of this name, and no folder, which has the name of a key perhaps.
 func isThere(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
 }
 
 // filesLast moves the operands that are files to the end if the last one is none: people name the file first, too.
