@@ -158,6 +158,7 @@ func TestNotFound(t *testing.T) {
 	}
 	require.EqualError(t, f.Get("hp…", &v), "savefile: hp… is only the start of a path")
 	require.EqualError(t, f.Edit(Set("hp…", 1)), "savefile: hp… is only the start of a path")
+	require.EqualError(t, f.Edit(Set("items.3", 1)), "savefile: items.3: an index or int key is in brackets")
 	require.Error(t, f.Get("name", new(int)))
 	require.Error(t, f.Get("hp", new(string)))
 	var x float64

@@ -390,11 +390,15 @@ func (f *File) getFirst(tree *text.Tree, values map[*text.Node]any) (near *text.
 	return near, damaged(err)
 }
 
-// parsePath parses a path. A path that was cut is an error.
+// parsePath parses a path. A path that was cut, or that can mean two keys, is an error.
 func parsePath(path string) (text.Path, error) {
 	p, err := text.Parse(path)
-	if err == nil && p.Cut {
+	switch {
+	case err != nil:
+	case p.Cut:
 		err = fmt.Errorf("%s is only the start of a path", path)
+	case p.Bare:
+		err = fmt.Errorf("%s: an index or int key is in brackets", path)
 	}
 	if err != nil {
 		err = fmt.Errorf("savefile: %w", err)
