@@ -216,18 +216,22 @@ func wrongBits(v, n uint64) float64 {
 
 // gaps returns a function that returns the price of n bytes between bodies.
 func gaps() func(n int) float64 {
-	const blob, most = 256, 400
 	logs := logs()
 	return func(n int) float64 {
 		switch {
 		case n == 0:
 			return 0.5
-		case n < blob:
+		case n < smallGap:
 			return 2 + 1.25*logs[n]
 		}
-		return 2 + 1.25*log(uint64(n)) + float64(min((n-blob)/64, most))
+		return 2 + 1.25*log(uint64(n)) + blobBits(n)
 	}
 }
+
+const smallGap = 256 // bytes
+
+// blobBits returns the price of n bytes between bodies, or of a packet of which nothing can be read, for their size.
+func blobBits(n int) float64 { return float64(min(max(n-smallGap, 0)/64, 400)) }
 
 // A lengthForm is a kind of length before a value, or of a size, with the price of each.
 type lengthForm struct {

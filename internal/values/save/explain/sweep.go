@@ -282,6 +282,9 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	if !fits {
 		c.saving -= wrongBits(v, uint64(c.to-c.at))
 	}
+	if !fits && !isWhole { // what is in it saves as much
+		c.saving -= blobBits(c.to - c.from)
+	}
 	if !fits && isEdge {
 		c.saving -= edgePrice
 	}

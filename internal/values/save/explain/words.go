@@ -546,7 +546,7 @@ func (p *Parse) HasTrailer() bool {
 	const most, longest, zeros = 256, 1 << 24, 16
 	gaps, _ := p.gaps()
 	b := p.Bytes()[gaps[len(gaps)-1].from:]
-	if end := len(b) - len(bytes.TrimRight(b, "\x00")); len(b) > most || end >= zeros || end == len(b) && end > 1 {
+	if end := len(b) - len(bytes.TrimRight(b, "\x00")); end >= zeros || end == len(b) && end > 1 || len(b) > most && isAlmostHeader(b[lengthSize:]) && b[lengthSize] > 0 {
 		return false
 	}
 	var start [8]byte
