@@ -527,6 +527,14 @@ type misuse struct {
 }
 
 // rejects expects an error of the call, and that e is as it was before.
+// fails is rejects of a misuse whose name is the text of its error, after the offset.
+func (m misuse) fails(t *testing.T, e *Encoder) {
+	t.Helper()
+	requireText(t, m.call(e), m.want, fmt.Sprintf("offset %d, %s", e.OutputOffset(), m.name))
+	require.Error(t, e.ClearError())
+	m.rejects(t, e)
+}
+
 func (m misuse) rejects(t *testing.T, e *Encoder) {
 	t.Helper()
 	offset, state, path := e.OutputOffset(), frames(e), string(e.AppendPath(nil))
@@ -670,30 +678,6 @@ func testInputErrors(t *testing.T, all []inputError) {
 				c.read = readAll
 			}
 			requireText(t, c.read(d), c.is, c.text)
-		})
-	}
-}
-
-// A callError is an invalid call and the whole text of its error.
-type callError struct {
-	name   string
-	format Format
-	before []step
-	call   step
-	is     error
-	text   string // after "gdwire: "
-}
-
-func testCallErrors(t *testing.T, all []callError) {
-	for _, c := range all {
-		t.Run(c.name, func(t *testing.T) {
-			e := newEncoder(t, io.Discard, &EncoderOptions{Format: c.format})
-			for _, s := range c.before {
-				require.NoError(t, s(e))
-			}
-			requireText(t, c.call(e), c.is, c.text)
-			require.Error(t, e.ClearError())
-			misuse{c.name, c.call, c.is}.rejects(t, e)
 		})
 	}
 }

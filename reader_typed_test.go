@@ -3,9 +3,11 @@ package gdwire
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,55 +17,79 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// Numbers at the ends of the ranges of Go's types are read, or do not fit.
+// TestTypedReadsOfNumbers reads numbers around the ends of ranges as each of Go's types: they fit exactly, or nothing is consumed.
 func TestTypedReadsOfNumbers(t *testing.T) {
-	tests := []struct {
-		name           string
-		wire           []byte
-		int, float, u8 any // result or error
-		float32        any
-	}{
-		{"int", integer(7), int64(7), 7.0, uint8(7), float32(7)},
-		{"negative int", bytesOf(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange, float32(-1)},
-		{"256", integer(256), int64(256), 256.0, ErrRange, float32(256)},
-		{"2^53+1", bytesOf(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange, ErrRange},
-		{"largest int", bytesOf(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange, ErrRange},
-		{"smallest int", bytesOf(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange, float32(-1 << 63)},
-		{"float", bytesOf(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange, float32(1.5)},
-		{"whole float", bytesOf(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255), float32(255)},
-		{"2^63", bytesOf(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange, float32(1 << 63)},
-		{"below -2^63", bytesOf(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange, float32(-1.5 * (1 << 63))},
-		{"infinity", bytesOf(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange, float32(math.Inf(1))},
-		{"2^24+1", integer(1<<24 + 1), int64(1<<24 + 1), float64(1<<24 + 1), ErrRange, ErrRange},
-		{"1e300", bytesOf(idFloat|bit16, 1e300), ErrRange, 1e300, ErrRange, ErrRange},
-		{"rounded", bytesOf(idFloat|bit16, 0.1), ErrRange, 0.1, ErrRange, float32(0.1)},
-		{"wide infinity", bytesOf(idFloat|bit16, math.Inf(-1)), ErrRange, math.Inf(-1), ErrRange, float32(math.Inf(-1))},
+	var packets [][]byte
+	for _, x := range []int64{0, 7, math.MinInt8, math.MaxUint8, math.MinInt16, math.MaxUint16, 1 << 24, math.MinInt32, math.MaxUint32, 1 << 53, math.MaxInt64 - 1, math.MinInt64 + 1} {
+		for _, x := range []int64{x - 1, x, x + 1, x/2 - 1, x / 2, x/2 + 1} {
+			packets = append(packets, bytesOf(idInt|bit16, uint64(x)), integer(int(int32(x))))
+		}
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			packet := bytesOf(idArray, 4, test.wire, idNil, idNil, idNil)
-			for _, call := range []struct {
-				want any
-				read func(d *Decoder) (any, error)
-			}{
-				{test.int, func(d *Decoder) (any, error) { return d.ReadInt() }},
-				{test.float, func(d *Decoder) (any, error) { return d.ReadFloat() }},
-				{test.u8, func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }},
-				{test.float32, func(d *Decoder) (any, error) { return d.ReadFloat32() }},
-			} {
-				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
-					d := newDecoder(t, r, nil)
-					readTo(t, d, 1)
-					got, err := call.read(d)
-					if e, ok := call.want.(error); ok {
-						requireError(t, err, 8, "$[0]", e)
-					} else {
-						require.NoError(t, err)
-						require.Equal(t, call.want, got)
-					}
-				}
-			}
-		})
+	for _, x := range []float64{1.5, 0.1, -1, 255, 1 << 63, -1 << 63, -1.5 * (1 << 63), 3 << 62, 1<<64 - 2048, 1 << 64, 1e300, math.Inf(1), math.Inf(-1), math.NaN()} {
+		packets = append(packets, bytesOf(idFloat|bit16, x), bytesOf(idFloat, float32(x)))
+	}
+	for _, packet := range packets {
+		tok := must(newDecoder(t, plain(packet), nil).ReadToken())(t)
+		x := tok.Float()
+		fits, fits32 := true, !math.IsInf(float64(float32(x)), 0) || math.IsInf(x, 0) // floats are rounded
+		if tok.Type() == TypeInt {
+			x = float64(tok.Int())
+			fits = x < 1<<63 && int64(x) == tok.Int()
+			fits32 = fits && float64(float32(x)) == x
+		}
+		requireNumber(t, packet, fits, x, (*Decoder).ReadFloat)
+		requireNumber(t, packet, fits32, float32(x), (*Decoder).ReadFloat32)
+		requireInteger[int8](t, packet, tok)
+		requireInteger[uint8](t, packet, tok)
+		requireInteger[int16](t, packet, tok)
+		requireInteger[level](t, packet, tok)
+		requireInteger[int32](t, packet, tok)
+		requireInteger[uint32](t, packet, tok)
+		requireInteger[int64](t, packet, tok)
+		requireInteger[uint64](t, packet, tok)
+	}
+}
+
+type level uint16
+
+// requireInteger reads a number as an integer.
+func requireInteger[T Integer](t *testing.T, packet []byte, tok Token) {
+	t.Helper()
+	x := new(big.Float).SetInt64(tok.Int())
+	if tok.Type() == TypeFloat {
+		if x = nil; tok.Float() == tok.Float() {
+			x = big.NewFloat(tok.Float())
+		}
+	}
+	var want T
+	fits := false
+	if x != nil && x.IsInt() {
+		i, _ := x.Int(nil)
+		want = T(i.Uint64())
+		if i.Sign() < 0 {
+			want = T(i.Int64())
+		}
+		got, _ := new(big.Int).SetString(fmt.Sprint(want), 10)
+		fits = got.Cmp(i) == 0
+	}
+	requireNumber(t, packet, fits, want, ReadInteger[T])
+}
+
+// requireNumber makes a call before a number that fits, or does not.
+func requireNumber[T any](t *testing.T, number []byte, fits bool, want T, read func(*Decoder) (T, error)) {
+	t.Helper()
+	packet := bytesOf(idArray, 2, number, idNil, idNil, idNil)
+	for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
+		d := newDecoder(t, r, nil)
+		readTo(t, d, 1)
+		got, err := read(d)
+		if !fits {
+			requireError(t, err, 8, "$[0]", ErrRange)
+			require.EqualValues(t, 8, d.InputOffset())
+			continue
+		}
+		require.NoError(t, err, "%x", number)
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), "%x", number) // also of NaN
 	}
 }
 
@@ -115,40 +141,6 @@ func TestReadEndAfterAll(t *testing.T) {
 	l := d.ahead()
 	l.fail(0, ErrType)
 	require.Same(t, d.failure(), d.ReadEnd())
-}
-
-func TestReadInteger(t *testing.T) {
-	testInteger(t, "int8", int64(math.MinInt8), math.MaxInt8, int8(math.MinInt8), math.MaxInt8)
-	testInteger(t, "uint8", 0, math.MaxUint8, uint8(0), math.MaxUint8)
-	testInteger(t, "int16", int64(math.MinInt16), math.MaxInt16, int16(math.MinInt16), math.MaxInt16)
-	testInteger(t, "uint32", 0, math.MaxUint32, uint32(0), math.MaxUint32)
-	testInteger(t, "int32", int64(math.MinInt32), math.MaxInt32, int32(math.MinInt32), math.MaxInt32)
-	testInteger(t, "int64", int64(math.MinInt64), math.MaxInt64, int64(math.MinInt64), math.MaxInt64)
-	testInteger(t, "uint64", 0, math.MaxInt64, uint64(0), math.MaxInt64)
-	type level uint16
-	testInteger(t, "a named type", 0, math.MaxUint16, level(0), math.MaxUint16)
-}
-
-// testInteger reads the numbers around the least and most that T holds.
-func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLeast, wantMost T) {
-	t.Run(name, func(t *testing.T) {
-		read := func(v int64) (T, error) {
-			d := NewDecoder(nil, nil)
-			defer d.Release()
-			d.ResetBytes(bytesOf(idInt|bit16, uint64(v)))
-			return ReadInteger[T](d)
-		}
-		got := must(read(least))(t)
-		require.Equal(t, wantLeast, got)
-		got = must(read(most))(t)
-		require.Equal(t, wantMost, got)
-		if least > math.MinInt64 {
-			require.ErrorIs(t, errOf(read(least-1)), ErrRange)
-		}
-		if most < math.MaxInt64 {
-			require.ErrorIs(t, errOf(read(most+1)), ErrRange)
-		}
-	})
 }
 
 // Nothing but a string's text is allocated.
@@ -255,24 +247,6 @@ func TestTypedReadErrors(t *testing.T) {
 		{name: "value inside packed data", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 8, $: got a part of a PackedFloat32Array, want a value",
 			read: func(d *Decoder) error { return d.ReadNil() }},
 	})
-}
-
-// Floats from 2^63 on fit unsigned integers of 64 bits only.
-func TestReadIntegerLargeFloat(t *testing.T) {
-	d := newDecoder(t, nil, nil)
-	reset := func(x float64) { d.ResetBytes(bytesOf(idFloat|bit16, x)) }
-	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
-		reset(x)
-		require.Equal(t, uint64(x), must(ReadInteger[uint64](d))(t))
-		reset(x)
-		require.ErrorIs(t, errOf(ReadInteger[int64](d)), ErrRange)
-		require.ErrorIs(t, errOf(ReadInteger[uint32](d)), ErrRange)
-		require.ErrorIs(t, errOf(ReadInteger[int8](d)), ErrRange)
-	}
-	for _, x := range []float64{1 << 64, -1, 1e300, math.Inf(1), math.NaN()} {
-		reset(x)
-		require.ErrorIs(t, errOf(ReadInteger[uint64](d)), ErrRange)
-	}
 }
 
 // PeekType returns the type that typed reads find, also of keys, or their error, and consumes

@@ -3,6 +3,7 @@ package gdwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/internal/base/wire"
 )
 
-// An invalid call writes nothing, and after ClearError a valid one can follow.
+// An invalid call writes nothing, and after ClearError a valid one can follow. Its error says where it would have been, and why.
 func TestInvalidCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -23,275 +24,280 @@ func TestInvalidCalls(t *testing.T) {
 		want   []byte
 	}{
 		{"nothing open", nil, []misuse{
-			{"End", end, ErrCall},
-			{"Write", write("x"), ErrMisplacedKey},
-			{"WritePacked", floats, ErrMisplacedKey},
-			{"WriteProperty", property, ErrMisplacedKey},
-			{"DictKey", dictKey, ErrMisplacedKey},
-			{"no token", token(Token{}), ErrCall},
-			{"an array's count", array(-2), ErrRange},
-			{"a dictionary's count", dict(-2), ErrRange},
-			{"a string's length", text(TypeString, -2), ErrRange},
-			{"a string too long for engines", text(TypeString, math.MaxInt32+1), ErrRange},
-			{"a packed array's count", packedOf(TypePackedByteArray, -2), ErrRange},
-			{"more elements than engines count", packedOf(TypePackedByteArray, math.MaxInt32+1), ErrRange},
-			{"a path's names", path(-1, 0), ErrRange},
-			{"a path's sub-names", path(0, -1), ErrRange},
-			{"more names than there are numbers", path(math.MaxInt32, 1), ErrRange},
-			{"an int as string", text(TypeInt, 1), ErrCall},
-			{"a type of Godot 2", packedOf(TypeImage, 1), ErrType},
-			{"no type", text(0, 1), ErrType},
-			{"a type that does not exist", packedOf(200, 1), ErrType},
-			{"a path as string", text(TypeNodePath, 1), ErrCall},
-			{"an array as packed array", packedOf(TypeArray, 1), ErrCall},
-			{"bad text", func(e *Encoder) error { return e.WriteString("a\xff") }, ErrUTF8},
-			{"a bad StringName", func(e *Encoder) error { return e.WriteStringName("\xc3") }, ErrUTF8},
-			{"a bad signal", func(e *Encoder) error { return e.WriteSignal("\xc3", 0) }, ErrUTF8},
-			{"a bad path", func(e *Encoder) error { return e.WriteNodePath("a/\xc3") }, ErrUTF8},
-			{"a bad class", func(e *Encoder) error { return e.BeginObject("\xc3", 0) }, ErrUTF8},
-			{"properties of null", func(e *Encoder) error { return e.BeginObject("", 1) }, ErrCount},
-			{"null of unknown size", func(e *Encoder) error { return e.BeginObject("", Unknown) }, ErrCount},
-			{"too few components", func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, 2}) }, ErrCall},
-			{"too many components", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2, 3}) }, ErrCall},
-			{"reals of ints", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []float64{1, 2}) }, ErrCall},
-			{"ints of reals", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []int32{1, 2}) }, ErrCall},
-			{"reals of a string", func(e *Encoder) error { return WriteComponents(e, TypeString, []float64{}) }, ErrCall},
-			{"a component too large", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, math.MaxFloat64}) }, ErrRange},
-			{"an Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
-			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
-			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
-			{"two raw values", func(e *Encoder) error { return e.WriteRaw(bytesOf(idNil, idNil)) }, ErrCount},
-			{"a chunk of elements", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrMisplacedKey},
-			{"a first chunk that is no text", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
-			{"a first chunk that is more than all", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
-			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
-			{"a first chunk of a path", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrCall},
-			{"an object's count", func(e *Encoder) error { return e.BeginObject("A", -2) }, ErrRange},
+			{"$: End without a matching Begin", end, ErrCall},
+			{"$: Write where a value is expected", write("x"), ErrMisplacedKey},
+			{"$: WritePacked where a value is expected", floats, ErrMisplacedKey},
+			{"$: Property where a value is expected", property, ErrMisplacedKey},
+			{"$: DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$: not a token", token(Token{}), ErrCall},
+			{"$: count of -2 is out of range", array(-2), ErrRange},
+			{"$: count of -2 is out of range", dict(-2), ErrRange},
+			{"$: count of -2 is out of range", text(TypeString, -2), ErrRange},
+			{"$: count of 2147483648 is out of range", text(TypeString, math.MaxInt32+1), ErrRange},
+			{"$: count of -2 is out of range", packedOf(TypePackedByteArray, -2), ErrRange},
+			{"$: count of 2147483648 is out of range", packedOf(TypePackedByteArray, math.MaxInt32+1), ErrRange},
+			{"$: NodePath of -1 names and 0 sub-names", path(-1, 0), ErrRange},
+			{"$: NodePath of 0 names and -1 sub-names", path(0, -1), ErrRange},
+			{"$: NodePath of 2147483647 names and 1 sub-names", path(math.MaxInt32, 1), ErrRange},
+			{fmt.Sprintf("$: NodePath of 1 names and %d sub-names", math.MaxInt), path(1, math.MaxInt), ErrRange},
+			{"$: NodePath of 2147483648 names and 0 sub-names", token(newToken(KindNodePathStart, TypeNodePath, 0, 1<<31)), ErrRange},
+			{"$: NodePath with two colons in a row", func(e *Encoder) error { return e.WriteNodePath("a::b") }, ErrRange},
+			{"$: godot4 has no NodePath of one string", token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), ErrType},
+			{"$: int is not a string type", text(TypeInt, 1), ErrCall},
+			{"$: godot4 has no Image", packedOf(TypeImage, 1), ErrType},
+			{"$: godot4 has no Type(0)", text(0, 1), ErrType},
+			{"$: godot4 has no Type(200)", packedOf(200, 1), ErrType},
+			{"$: NodePath is not a string type", text(TypeNodePath, 1), ErrCall},
+			{"$: Array is not a packed array type", packedOf(TypeArray, 1), ErrCall},
+			{"$: invalid UTF-8", func(e *Encoder) error { return e.WriteString("a\xff") }, ErrUTF8},
+			{"$: invalid UTF-8", func(e *Encoder) error { return e.WriteStringName("\xc3") }, ErrUTF8},
+			{"$: invalid UTF-8", func(e *Encoder) error { return e.WriteSignal("\xc3", 0) }, ErrUTF8},
+			{"$: invalid UTF-8", func(e *Encoder) error { return e.WriteNodePath("a/\xc3") }, ErrUTF8},
+			{"$: invalid UTF-8", func(e *Encoder) error { return e.BeginObject("\xc3", 0) }, ErrUTF8},
+			{"$: properties of an object without a class", func(e *Encoder) error { return e.BeginObject("", 1) }, ErrCount},
+			{"$: properties of an object without a class", func(e *Encoder) error { return e.BeginObject("", Unknown) }, ErrCount},
+			{"$: Vector3 has 3 components, not 2", func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, 2}) }, ErrCall},
+			{"$: Vector2i has 2 components, not 3", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2, 3}) }, ErrCall},
+			{"$: Vector2i has no such components", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []float64{1, 2}) }, ErrCall},
+			{"$: Vector2 has no such components", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []int32{1, 2}) }, ErrCall},
+			{"$: String has no such components", func(e *Encoder) error { return WriteComponents(e, TypeString, []float64{}) }, ErrCall},
+			{"$: 1.7976931348623157e+308 does not fit 32 bits", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, math.MaxFloat64}) }, ErrRange},
+			{"$: godot4 has no Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
+			{"$: godot4 has no InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
+			{"$: empty raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
+			{"$: 4 bytes after the raw value", func(e *Encoder) error { return e.WriteRaw(bytesOf(idNil, idNil)) }, ErrCount},
+			{"$: Chunk where a value is expected", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrMisplacedKey},
+			{"$: invalid UTF-8", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
+			{"$: chunk of 3 bytes in a string of 2", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
+			{"$: count of -2 is out of range", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
+			{"$: NodePath is not a string type", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrCall},
+			{"$: count of -2 is out of range", func(e *Encoder) error { return e.BeginObject("A", -2) }, ErrRange},
 		}, []step{intSeven}, integer(7)},
 
 		{"an array full", []step{array(1), writeNil}, []misuse{
-			{"another element", writeNil, ErrCount},
-			{"another string", stringX, ErrCount},
-			{"another raw value", raw, ErrCount},
-			{"a key", dictKey, ErrMisplacedKey},
-			{"a property", property, ErrCount},
-			{"Write", write("x"), ErrCount},
-			{"Write of nothing", write(""), ErrCount},
-			{"WritePacked", floats, ErrCount},
-			{"WritePacked of nothing", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
+			{"$: Nil after the declared 1 elements", writeNil, ErrCount},
+			{"$: String after the declared 1 elements", stringX, ErrCount},
+			{"$: int after the declared 1 elements", raw, ErrCount},
+			{"$: DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$: Property after the declared 1 elements", property, ErrCount},
+			{"$: Write after the declared 1 elements", write("x"), ErrCount},
+			{"$: Write after the declared 1 elements", write(""), ErrCount},
+			{"$: WritePacked after the declared 1 elements", floats, ErrCount},
+			{"$: WritePacked after the declared 1 elements", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
 		}, []step{end}, bytesOf(idArray, 1, idNil)},
 
 		{"an array not full", []step{array(2), writeNil}, []misuse{
-			{"End", end, ErrCount},
-			{"a key", dictKey, ErrMisplacedKey},
-			{"a property", property, ErrMisplacedKey},
-			{"Write", write("x"), ErrMisplacedKey},
-			{"WritePacked", floats, ErrMisplacedKey},
+			{fmt.Sprintf("$[1]: NodePath of 1 names and %d sub-names", math.MaxInt), path(1, math.MaxInt), ErrRange}, // on the fast path
+			{"$[1]: End after 1 of the declared 2", end, ErrCount},
+			{"$[1]: DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$[1]: Property where a value is expected", property, ErrMisplacedKey},
+			{"$[1]: Write where a value is expected", write("x"), ErrMisplacedKey},
+			{"$[1]: WritePacked where a value is expected", floats, ErrMisplacedKey},
 		}, []step{writeNil, end}, bytesOf(idArray, 2, idNil, idNil)},
 
 		{"a dictionary between pairs", []step{dict(2), stringX, writeNil}, []misuse{
-			{"End", end, ErrCount},
-			{"a property", property, ErrMisplacedKey},
-			{"Write", write("x"), ErrMisplacedKey},
+			{"$.key(1): End after 1 of the declared 2", end, ErrCount},
+			{"$.key(1): Property where a value is expected", property, ErrMisplacedKey},
+			{"$.key(1): Write where a value is expected", write("x"), ErrMisplacedKey},
 		}, []step{dictKey, stringX, writeNil, end}, bytesOf(idDict, 2, str("x"), idNil, str("x"), idNil)},
 
 		{"a dictionary after a marker", []step{dict(1), dictKey}, []misuse{
-			{"another marker", dictKey, ErrMisplacedKey},
-			{"End", end, ErrMisplacedKey},
-			{"a property", property, ErrMisplacedKey},
+			{"$.key(0): DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$.key(0): End after a key without a value", end, ErrMisplacedKey},
+			{"$.key(0): Property where a value is expected", property, ErrMisplacedKey},
 		}, []step{stringX, writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary after a key", []step{dict(1), stringX}, []misuse{
-			{"a marker", dictKey, ErrMisplacedKey},
-			{"End", end, ErrMisplacedKey},
+			{"$.value(0): DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$.value(0): End after a key without a value", end, ErrMisplacedKey},
 		}, []step{writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a key", []step{dict(Unknown), stringX}, []misuse{
-			{"a marker", dictKey, ErrMisplacedKey},
-			{"End", end, ErrMisplacedKey},
+			{"$.value(0): DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$.value(0): End after a key without a value", end, ErrMisplacedKey},
 		}, []step{writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a marker", []step{dict(Unknown), dictKey}, []misuse{
-			{"another marker", dictKey, ErrMisplacedKey},
-			{"End", end, ErrMisplacedKey},
+			{"$.key(0): DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$.key(0): End after a key without a value", end, ErrMisplacedKey},
 		}, []step{stringX, writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary full", []step{dict(1), stringX, writeNil}, []misuse{
-			{"another key", stringX, ErrCount},
-			{"a marker", dictKey, ErrMisplacedKey},
+			{"$: String after the declared 1 pairs", stringX, ErrCount},
+			{"$: DictKey where no key is expected", dictKey, ErrMisplacedKey},
 		}, []step{end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"an object", []step{func(e *Encoder) error { return e.BeginObject("A", 1) }}, []misuse{
-			{"a value without a name", writeNil, ErrMisplacedKey},
-			{"a string as name", stringX, ErrMisplacedKey},
-			{"a marker", dictKey, ErrMisplacedKey},
-			{"End", end, ErrCount},
-			{"a bad name", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
+			{"$.key(0): Nil where a property name is expected", writeNil, ErrMisplacedKey},
+			{"$.key(0): String where a property name is expected", stringX, ErrMisplacedKey},
+			{"$.key(0): DictKey where no key is expected", dictKey, ErrMisplacedKey},
+			{"$.key(0): End after 0 of the declared 1", end, ErrCount},
+			{"$.key(0): invalid UTF-8", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
 		}, []step{property, writeNil, end}, bytesOf(idObject, "A", 1, "p", idNil)},
 
 		{"an object after a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
-			{"another name", property, ErrMisplacedKey},
-			{"End", end, ErrMisplacedKey},
+			{"$.value(0): Property where a value is expected", property, ErrMisplacedKey},
+			{"$.value(0): End after a key without a value", end, ErrMisplacedKey},
 		}, []step{writeNil, end}, bytesOf(idObject, "A", 1, "p", idNil)},
 
 		{"null", []step{func(e *Encoder) error { return e.BeginObject("", 0) }}, []misuse{
-			{"a property", property, ErrCount},
+			{"$: Property after the declared 0 properties", property, ErrCount},
 		}, []step{end}, bytesOf(idObject, "")},
 
 		{"a path", []step{path(1, 1)}, []misuse{
-			{"a number", intSeven, ErrCall},
-			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrCall},
-			{"End", end, ErrCount},
-			{"bad text", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
+			{"$[0]: int where a string of a NodePath is expected", intSeven, ErrCall},
+			{"$[0]: String where a string of a NodePath is expected", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrCall},
+			{"$[0]: End after 0 of the declared 2", end, ErrCount},
+			{"$[0]: invalid UTF-8", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
 		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, bytesOf(idPath, newPath(1), 1, 0, "x", "y")},
 
 		{"a path full", []step{path(1, 0), stringX}, []misuse{
-			{"another name", stringX, ErrCount},
+			{"$: String after the declared 1 names", stringX, ErrCount},
 		}, []step{end}, bytesOf(idPath, newPath(1), 0, 0, "x")},
 
 		{"packed strings", []step{packedOf(TypePackedStringArray, 1)}, []misuse{
-			{"a number", intSeven, ErrCall},
-			{"Write", write("x"), ErrCall},
-			{"WritePacked", floats, ErrCall},
-			{"End", end, ErrCount},
+			{"$[0]: int where a string of a PackedStringArray is expected", intSeven, ErrCall},
+			{"$[0]: Write where a string of a PackedStringArray is expected", write("x"), ErrCall},
+			{"$[0]: WritePacked where a string of a PackedStringArray is expected", floats, ErrCall},
+			{"$[0]: End after 0 of the declared 1", end, ErrCount},
 		}, []step{stringX, end}, bytesOf(idStrings, 1, "x\x00")},
 
 		{"packed strings full", []step{packedOf(TypePackedStringArray, 1), stringX}, []misuse{
-			{"a string", stringX, ErrCount},
-			{"WritePacked", floats, ErrCount},
+			{"$: String after the declared 1 elements", stringX, ErrCount},
+			{"$: WritePacked after the declared 1 elements", floats, ErrCount},
 		}, []step{end}, bytesOf(idStrings, 1, "x\x00")},
 
 		{"a packed string in chunks", []step{packedOf(TypePackedStringArray, 1), token(chunkOf(TypePackedStringArray, 3, "ab", false))}, []misuse{
-			{"a byte in the NUL's place", token(chunkOf(TypePackedStringArray, 3, "cd", true)), ErrCount},
-			{"a byte in its place that is not the last", token(chunkWithNUL(4, "cd", false)), ErrCount},
+			{"$[0]: chunk of 2 bytes where 1 are left", token(chunkOf(TypePackedStringArray, 3, "cd", true)), ErrCount},
+			{"$[0]: chunk of 2 bytes where 1 are left", token(chunkWithNUL(4, "cd", false)), ErrCount},
 		}, []step{token(chunkOf(TypePackedStringArray, 3, "c", true)), end}, bytesOf(idStrings, 1, "abc\x00")},
 
 		{"no packed strings", []step{packedOf(TypePackedStringArray, 0)}, []misuse{
-			{"a string", stringX, ErrCount},
-			{"a string in pieces", text(TypeString, 1), ErrCount},
+			{"$: String after the declared 0 elements", stringX, ErrCount},
+			{"$: String after the declared 0 elements", text(TypeString, 1), ErrCount},
 		}, []step{end}, bytesOf(idStrings, 0)},
 
 		{"a string", []step{text(TypeString, 3), write("a")}, []misuse{
-			{"too much", write("bcd"), ErrCount},
-			{"too much in a chunk", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
-			{"too little in the last chunk", token(chunkOf(TypeString, 3, "b", true)), ErrCount},
-			{"End", end, ErrCount},
-			{"a value", intSeven, ErrIncomplete},
-			{"a string", text(TypeString, 1), ErrIncomplete},
-			{"WritePacked", floats, ErrIncomplete},
-			{"bytes that are no text", write("\xff"), ErrUTF8},
-			{"a chunk that is no text", token(chunkOf(TypeString, 3, "\xff", false)), ErrUTF8},
-			{"a rune that does not fit", write("b\xc3"), ErrUTF8},
-			{"elements", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrIncomplete},
+			{"$: 3 bytes after 1 of the declared 3", write("bcd"), ErrCount},
+			{"$: chunk of 3 bytes where 2 are left", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
+			{"$: chunk of 1 bytes where 2 are left", token(chunkOf(TypeString, 3, "b", true)), ErrCount},
+			{"$: End after 1 of the declared 3", end, ErrCount},
+			{"$: int inside a String", intSeven, ErrIncomplete},
+			{"$: String inside a String", text(TypeString, 1), ErrIncomplete},
+			{"$: WritePacked inside a String", floats, ErrIncomplete},
+			{"$: invalid UTF-8", write("\xff"), ErrUTF8},
+			{"$: invalid UTF-8", token(chunkOf(TypeString, 3, "\xff", false)), ErrUTF8},
+			{"$: invalid UTF-8", write("b\xc3"), ErrUTF8},
+			{"$: Chunk inside a String", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrIncomplete},
 		}, []step{write(""), write("bc"), write(""), end}, str("abc")},
 
 		{"a string whose first chunk is all of it", []step{token(chunkOf(TypeString, 3, "abc", false))}, []misuse{
-			{"another chunk", token(chunkOf(TypeString, 3, "d", true)), ErrCount},
+			{"$: chunk of 1 bytes where 0 are left", token(chunkOf(TypeString, 3, "d", true)), ErrCount},
 		}, []step{token(chunkOf(TypeString, 3, "", true))}, str("abc")},
 
 		{"a string full", []step{text(TypeString, 1), write("a")}, []misuse{
-			{"more", write("b"), ErrCount},
-			{"a value", intSeven, ErrCount},
+			{"$: 1 bytes after the declared 1 × 1", write("b"), ErrCount},
+			{"$: int after the declared 1 bytes", intSeven, ErrCount},
 		}, []step{end}, str("a")},
 
 		{"inside a rune", []step{text(TypeString, Unknown), write("\xe2\x82")}, []misuse{
-			{"End", end, ErrUTF8},
-			{"a byte that does not complete it", write("x"), ErrUTF8},
-			{"another rune", write("\xe2"), ErrUTF8},
-			{"a chunk", token(chunkOf(TypeString, 3, "x", true)), ErrUTF8},
-			{"a chunk that completes it", token(chunkOf(TypeString, 3, "\xac", true)), ErrUTF8},
+			{"$: End inside a rune", end, ErrUTF8},
+			{"$: invalid UTF-8", write("x"), ErrUTF8},
+			{"$: invalid UTF-8", write("\xe2"), ErrUTF8},
+			{"$: invalid UTF-8", token(chunkOf(TypeString, 3, "x", true)), ErrUTF8},
+			{"$: invalid UTF-8", token(chunkOf(TypeString, 3, "\xac", true)), ErrUTF8},
 		}, []step{write("\xac"), end}, str("€")},
 
 		{"packed numbers", []step{packedOf(TypePackedFloat32Array, 2), write("abc")}, []misuse{
-			{"too much", write("123456"), ErrCount},
-			{"End", end, ErrCount},
-			{"elements inside one", func(e *Encoder) error { return WritePacked(e, []float32{1}) }, ErrCount},
-			{"a chunk inside one", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
-			{"a value", intSeven, ErrIncomplete},
+			{"$: 6 bytes after 0 of the declared 2 elements", write("123456"), ErrCount},
+			{"$: End after 0 of the declared 2", end, ErrCount},
+			{"$: 1 elements after 0 of the declared 2", func(e *Encoder) error { return WritePacked(e, []float32{1}) }, ErrCount},
+			{"$: 1 elements after 0 of the declared 2", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
+			{"$: int inside a PackedFloat32Array", intSeven, ErrIncomplete},
 		}, []step{write("d"), func(e *Encoder) error { return WritePacked(e, []float32{1}) }, end}, bytesOf(idFloats, 2, []byte("abcd"), float32(1))},
 
 		{"packed numbers of unknown size", []step{packedOf(TypePackedFloat32Array, Unknown), write("abc")}, []misuse{
-			{"End", end, ErrCount},
+			{"$: End inside an element", end, ErrCount},
 		}, []step{write("d"), end}, bytesOf(idFloats, 1, []byte("abcd"))},
 
 		{"packed numbers from slices", []step{packedOf(TypePackedFloat32Array, 2)}, []misuse{
-			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrCall},
-			{"no ints", func(e *Encoder) error { return WritePacked(e, []int32{}) }, ErrCall},
-			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrCall},
-			{"too large a number", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
-			{"too many", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
-			{"a chunk of too many", token(elements(TypePackedFloat32Array, wire.Float32, 3, make([]byte, 12))), ErrCount},
-			{"a chunk of ints", token(elements(TypePackedInt32Array, wire.Int32, 1, make([]byte, 4))), ErrCall},
-			{"a chunk of vectors", token(elements(TypePackedVector2Array, wire.Float32, 1, make([]byte, 8))), ErrCall},
-			{"a chunk whose numbers would change", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.1))), ErrRange},
+			{"$: got elements of 1 × int32, want 1 × float32", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrCall},
+			{"$: got elements of 1 × int32, want 1 × float32", func(e *Encoder) error { return WritePacked(e, []int32{}) }, ErrCall},
+			{"$: got elements of 2 × float32, want 1 × float32", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrCall},
+			{"$: element does not fit 32 bits", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
+			{"$: 3 elements after 0 of the declared 2", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
+			{"$: 3 elements after 0 of the declared 2", token(elements(TypePackedFloat32Array, wire.Float32, 3, make([]byte, 12))), ErrCount},
+			{"$: chunk of a PackedInt32Array in a PackedFloat32Array", token(elements(TypePackedInt32Array, wire.Int32, 1, make([]byte, 4))), ErrCall},
+			{"$: chunk of a PackedVector2Array in a PackedFloat32Array", token(elements(TypePackedVector2Array, wire.Float32, 1, make([]byte, 8))), ErrCall},
+			{"$: 0.1 does not fit 32 bits", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.1))), ErrRange},
 		}, []step{token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), func(e *Encoder) error { return WritePacked(e, []float64{1}) }, end},
 			bytesOf(idFloats, 2, float32(0.5), float32(1))},
 
 		{"packed vectors", []step{packedOf(TypePackedVector2Array, 2)}, []misuse{
-			{"numbers", floats, ErrCall},
-			{"vectors too large", func(e *Encoder) error { return WritePacked(e, [][2]float64{{1, 1e300}}) }, ErrRange},
-			{"more than there are", func(e *Encoder) error { return WritePacked(e, make([][2]float64, 3)) }, ErrCount},
+			{"$: got elements of 1 × float32, want 2 × float32", floats, ErrCall},
+			{"$: element does not fit 32 bits", func(e *Encoder) error { return WritePacked(e, [][2]float64{{1, 1e300}}) }, ErrRange},
+			{"$: 3 elements after 0 of the declared 2", func(e *Encoder) error { return WritePacked(e, make([][2]float64, 3)) }, ErrCount},
 		}, []step{func(e *Encoder) error { return WritePacked(e, make([][2]float64, 2)) }, end}, bytesOf(idVectors2, 2, uint64(0), uint64(0))},
 
 		{"packed numbers full", []step{packedOf(TypePackedFloat32Array, 1), write("abcd")}, []misuse{
-			{"more", write("e"), ErrCount},
-			{"more elements", floats, ErrCount},
-			{"a value", intSeven, ErrCount},
+			{"$: 1 bytes after the declared 1 × 4", write("e"), ErrCount},
+			{"$: WritePacked after the declared 1 elements", floats, ErrCount},
+			{"$: int after the declared 1 elements", intSeven, ErrCount},
 		}, []step{write(""), func(e *Encoder) error { return WritePacked[float32](e, nil) }, end}, bytesOf(idFloats, 1, []byte("abcd"))},
 
 		{"packed numbers full from a slice", []step{packedOf(TypePackedFloat32Array, 2), floats}, []misuse{
-			{"a value", intSeven, ErrCount},
-			{"more elements", floats, ErrCount},
-			{"a chunk", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
+			{"$: int after the declared 2 elements", intSeven, ErrCount},
+			{"$: WritePacked after the declared 2 elements", floats, ErrCount},
+			{"$: Chunk after the declared 2 elements", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
 		}, []step{end}, bytesOf(idFloats, 2, float32(1), float32(2))},
 
 		{"ints into ints", []step{packedOf(TypePackedInt32Array, 1)}, []misuse{
-			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrCall},
-			{"reals", floats, ErrCall},
-			{"a chunk of reals", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), ErrCall},
+			{"$: got elements of 1 × int64, want 1 × int32", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrCall},
+			{"$: got elements of 1 × float32, want 1 × int32", floats, ErrCall},
+			{"$: chunk of a PackedFloat64Array in a PackedInt32Array", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), ErrCall},
 		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, bytesOf(idInts, 1, 200)},
 
 		{"a typed array", []step{typedArray(1, Elem{Type: TypeString})}, []misuse{
-			{"another type", intSeven, ErrType},
-			{"a StringName", stringName, ErrType},
-			{"nil", writeNil, ErrType},
-			{"a raw int", raw, ErrType},
-			{"a StringName by BeginString", text(TypeStringName, 1), ErrType},
-			{"a chunk of another type", token(chunkOf(TypeStringName, 1, "x", true)), ErrType},
-			{"an array", emptyArray, ErrType},
+			{"$[0]: int in a container of String", intSeven, ErrType},
+			{"$[0]: StringName in a container of String", stringName, ErrType},
+			{"$[0]: Nil in a container of String", writeNil, ErrType},
+			{"$[0]: int in a container of String", raw, ErrType},
+			{"$[0]: StringName in a container of String", text(TypeStringName, 1), ErrType},
+			{"$[0]: StringName in a container of String", token(chunkOf(TypeStringName, 1, "x", true)), ErrType},
+			{"$[0]: Array in a container of String", emptyArray, ErrType},
 		}, []step{stringX, end}, bytesOf(idArray|typedBy*1, idString, 1, str("x"))},
 
 		{"an array of a class", []step{typedArray(2, Elem{Class: "Node"})}, []misuse{
-			{"an int", intSeven, ErrType},
-			{"a string", stringX, ErrType},
+			{"$[0]: int in a container of Object", intSeven, ErrType},
+			{"$[0]: String in a container of Object", stringX, ErrType},
 		}, []step{writeNil, func(e *Encoder) error { return e.WriteObjectID(5) }, end},
 			bytesOf(idArray|typedBy*2, "Node", 2, idNil, idObject|bit16, uint64(5))},
 
 		{"a typed dictionary", []step{typedDict(1, Elem{Type: TypeInt}, Elem{Type: TypeString})}, []misuse{
-			{"another key", stringX, ErrType},
-			{"a nil key", writeNil, ErrType},
+			{"$.key(0): String in a container of int", stringX, ErrType},
+			{"$.key(0): Nil in a container of int", writeNil, ErrType},
 		}, []step{dictKey, intSeven, intSeven, end}, // engines do not check the types of values
 			bytesOf(idDict|typedBy*1|valuesBy*1, idInt, idString, 1, integer(7), integer(7))},
 
 		{"a typed dictionary after its marker", []step{typedDict(1, Elem{Type: TypeInt}, Elem{}), dictKey}, []misuse{
-			{"another key", stringX, ErrType},
+			{"$.key(0): String in a container of int", stringX, ErrType},
 		}, []step{intSeven, intSeven, end}, bytesOf(idDict|typedBy*1, idInt, 1, integer(7), integer(7))},
 
 		{"absurd declarations", nil, []misuse{
-			{"nil", typedArray(0, Elem{Type: TypeNil}), ErrType},
-			{"a type of Godot 2", typedArray(0, Elem{Type: TypeImage}), ErrType},
-			{"no type there is", typedArray(0, Elem{Type: 200}), ErrType},
-			{"no key type there is", typedDict(0, Elem{Type: 200}, Elem{}), ErrType},
-			{"no value type there is", typedDict(0, Elem{}, Elem{Type: TypeInputEvent}), ErrType},
-			{"bad text", typedArray(0, Elem{Class: "\xff"}), ErrUTF8},
-			{"a bad script", typedDict(0, Elem{}, Elem{Script: "\xff"}), ErrUTF8},
-			{"a token of nil", token(ArrayStart(0, Elem{Type: TypeNil})), ErrType},
-			{"a token of no type", token(ArrayStart(0, Elem{Type: 200})), ErrType},
-			{"a token of no value type", token(DictStart(0, Elem{}, Elem{Type: 200})), ErrType},
-			{"a token of bad text", token(ArrayStart(0, Elem{Class: "\xff"})), ErrUTF8},
-			{"a token of bad text after a type", token(DictStart(0, Elem{Type: TypeInt}, Elem{Class: "\xff"})), ErrUTF8},
-			{"a token of no type after a class", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
-			{"a token of a bad count", token(ArrayStart(-2, Elem{})), ErrRange},
+			{"$: godot4 has no containers of Nil", typedArray(0, Elem{Type: TypeNil}), ErrType},
+			{"$: godot4 has no containers of Image", typedArray(0, Elem{Type: TypeImage}), ErrType},
+			{"$: godot4 has no containers of Type(200)", typedArray(0, Elem{Type: 200}), ErrType},
+			{"$: godot4 has no containers of Type(200)", typedDict(0, Elem{Type: 200}, Elem{}), ErrType},
+			{"$: godot4 has no containers of InputEvent", typedDict(0, Elem{}, Elem{Type: TypeInputEvent}), ErrType},
+			{"$: invalid UTF-8", typedArray(0, Elem{Class: "\xff"}), ErrUTF8},
+			{"$: invalid UTF-8", typedDict(0, Elem{}, Elem{Script: "\xff"}), ErrUTF8},
+			{"$: container of an unknown type", token(ArrayStart(0, Elem{Type: TypeNil})), ErrType},
+			{"$: container of an unknown type", token(ArrayStart(0, Elem{Type: 200})), ErrType},
+			{"$: container of an unknown type", token(DictStart(0, Elem{}, Elem{Type: 200})), ErrType},
+			{"$: invalid UTF-8", token(ArrayStart(0, Elem{Class: "\xff"})), ErrUTF8},
+			{"$: invalid UTF-8", token(DictStart(0, Elem{Type: TypeInt}, Elem{Class: "\xff"})), ErrUTF8},
+			{"$: container of an unknown type", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
+			{"$: count of -2 is out of range", token(ArrayStart(-2, Elem{})), ErrRange},
 		}, []step{token(DictStart(0, Elem{Type: TypeInt}, Elem{Script: "res://a"})), end},
 			bytesOf(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
 	} {
@@ -305,7 +311,7 @@ func TestInvalidCalls(t *testing.T) {
 			}
 			run(c.before)
 			for _, m := range c.refuse {
-				m.rejects(t, e)
+				m.fails(t, e)
 			}
 			run(c.after)
 			require.NoError(t, e.Close())
@@ -328,7 +334,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 		e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
 		defer e.Close()
 		for _, m := range m {
-			m.rejects(t, e)
+			m.fails(t, e)
 		}
 	}
 	bigInt := step(func(e *Encoder) error { return e.WriteInt(1 << 31) })
@@ -339,32 +345,32 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	oldNodePath := newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)
 
 	refuse(Godot3,
-		misuse{"a StringName", stringName, ErrType},
-		misuse{"packed int64", packedOf(TypePackedInt64Array, 0), ErrType},
-		misuse{"a typed array", typedArray(0, Elem{Type: TypeInt}), ErrType},
-		misuse{"a typed array's token", token(ArrayStart(0, Elem{Type: TypeInt})), ErrType},
-		misuse{"a typed dictionary's token", token(DictStart(0, Elem{}, Elem{Type: TypeInt})), ErrType},
-		misuse{"a wide vector", token(wideVector), ErrRange},
-		misuse{"a Signal", func(e *Encoder) error { return e.WriteSignal("x", 0) }, ErrType},
-		misuse{"a Callable", (*Encoder).WriteCallable, ErrType},
-		misuse{"a path of one string", token(oldNodePath), ErrType},
+		misuse{"$: godot3 has no StringName", stringName, ErrType},
+		misuse{"$: godot3 has no PackedInt64Array", packedOf(TypePackedInt64Array, 0), ErrType},
+		misuse{"$: godot3 has no typed containers", typedArray(0, Elem{Type: TypeInt}), ErrType},
+		misuse{"$: godot3 has no typed containers", token(ArrayStart(0, Elem{Type: TypeInt})), ErrType},
+		misuse{"$: godot3 has no typed containers", token(DictStart(0, Elem{}, Elem{Type: TypeInt})), ErrType},
+		misuse{"$: Vector2 [0.1 0.2] does not fit 32 bits", token(wideVector), ErrRange},
+		misuse{"$: godot3 has no Signal", func(e *Encoder) error { return e.WriteSignal("x", 0) }, ErrType},
+		misuse{"$: godot3 has no Callable", (*Encoder).WriteCallable, ErrType},
+		misuse{"$: godot3 has no NodePath of one string", token(oldNodePath), ErrType},
 	)
 	refuse(Godot2,
-		misuse{"an int of 64 bits", bigInt, ErrRange},
-		misuse{"an Int64", func(e *Encoder) error { return e.WriteToken(Int64(math.MinInt64)) }, ErrRange},
-		misuse{"a float of 64 bits", tenth, ErrRange},
-		misuse{"a NaN with more than 32 bits", token(Float64(math.Float64frombits(0x7FF8000000000001))), ErrRange},
-		misuse{"an object", object, ErrType},
-		misuse{"an object's id", objectID, ErrRange},
-		misuse{"an event with too little", func(e *Encoder) error { return e.WriteInputEvent(1, 0, []byte("abc")) }, ErrRange},
-		misuse{"an image's size", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, -2) }, ErrRange},
+		misuse{"$: int 2147483648 does not fit 32 bits", bigInt, ErrRange},
+		misuse{"$: int -9223372036854775808 does not fit 32 bits", func(e *Encoder) error { return e.WriteToken(Int64(math.MinInt64)) }, ErrRange},
+		misuse{"$: float 0.1 does not fit 32 bits", tenth, ErrRange},
+		misuse{"$: float NaN does not fit 32 bits", token(Float64(math.Float64frombits(0x7FF8000000000001))), ErrRange},
+		misuse{"$: godot2 has no serialized objects", object, ErrType},
+		misuse{"$: godot2 has no object ids", objectID, ErrRange},
+		misuse{"$: InputEvent of type 1 needs more than 3 bytes", func(e *Encoder) error { return e.WriteInputEvent(1, 0, []byte("abc")) }, ErrRange},
+		misuse{"$: count of -2 is out of range", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, -2) }, ErrRange},
 	)
 	refuse(Manual30,
-		misuse{"an int of 64 bits", bigInt, ErrRange},
-		misuse{"a float of 64 bits", tenth, ErrRange},
-		misuse{"an object", object, ErrType},
+		misuse{"$: int 2147483648 does not fit 32 bits", bigInt, ErrRange},
+		misuse{"$: float 0.1 does not fit 32 bits", tenth, ErrRange},
+		misuse{"$: manual30 has no serialized objects", object, ErrType},
 	)
-	refuse(Manual3, misuse{"a float of 64 bits", tenth, ErrRange})
+	refuse(Manual3, misuse{"$: float 0.1 does not fit 32 bits", tenth, ErrRange})
 
 	require.Equal(t, bytesOf(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Int64(7)) }))
 	require.Equal(t, bytesOf(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Float64(0.5)) }))
@@ -385,6 +391,11 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	require.Equal(t, bytesOf(19, 3, 4, wire.EventHead+4, 5), allow(Godot2, func(e *Encoder) error {
 		return e.WriteInputEvent(3, 4, bytesOf(5, 6, 7))
 	}))
+
+	e := newEncoder(t, io.Discard, &EncoderOptions{Format: Manual4})
+	require.NoError(t, packedOf(TypePackedStringArray, 1)(e))
+	require.NoError(t, token(chunkWithNUL(4, "ab", false))(e))
+	misuse{"$[0]: packed string without a NUL in manual4", token(chunkWithNUL(4, "cd", true)), ErrCount}.fails(t, e)
 }
 
 func TestEncoderOptions(t *testing.T) {

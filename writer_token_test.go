@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/base/wire"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -39,24 +38,6 @@ func TestTokenOfFourGigabytes(t *testing.T) {
 	require.EqualValues(t, n, tok.Len())
 	e := newEncoder(t, io.Discard, nil)
 	require.ErrorIs(t, e.WriteToken(tok), ErrRange)
-}
-
-func TestTokenCallErrors(t *testing.T) {
-	packed := packedOf(TypePackedFloat32Array, 2)
-	wide := newToken(KindVector2, TypeVector2, tokenFlags(wire.Float64), 0).withPayload(bytesOf(1e300, 0.0))
-	testCallErrors(t, []callError{
-		{name: "zero Token", call: token(Token{}), is: ErrCall, text: "offset 0, $: not a token"},
-		{name: "wide math", format: Godot3, call: token(wide), is: ErrRange, text: "offset 0, $: Vector2 [1e+300 0] does not fit 32 bits"},
-		{name: "long first chunk", call: token(chunkOf(TypeString, 2, "abc", false)), is: ErrCount, text: "offset 0, $: chunk of 3 bytes in a string of 2"},
-		{name: "long chunk", before: []step{text(TypeString, 3)}, call: token(chunkOf(TypeString, 3, "abcd", true)), is: ErrCount, text: "offset 8, $: chunk of 4 bytes where 3 are left"},
-		{name: "packed string without a NUL by the manual", format: Manual4,
-			before: []step{packedOf(TypePackedStringArray, 1), token(chunkWithNUL(4, "ab", false))},
-			call:   token(chunkWithNUL(4, "cd", true)), is: ErrCount, text: "offset 14, $[0]: packed string without a NUL in manual4"},
-		{name: "chunk of elements in place of a value", call: token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), is: ErrMisplacedKey, text: "offset 0, $: Chunk where a value is expected"},
-		{name: "chunk of other elements", before: []step{packed}, call: token(elements(TypePackedInt32Array, wire.Int32, 1, bytesOf(1))), is: ErrCall, text: "offset 8, $: chunk of a PackedInt32Array in a PackedFloat32Array"},
-		{name: "chunk of too many elements", before: []step{packed}, call: token(elements(TypePackedFloat32Array, wire.Float32, 3, bytesOf(1, 2, 3))), is: ErrCount, text: "offset 8, $: 3 elements after 0 of the declared 2"},
-		{name: "chunk with an element too large", before: []step{packed}, call: token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(1e300))), is: ErrRange, text: "offset 8, $: 1e+300 does not fit 32 bits"},
-	})
 }
 
 func TestWriteRawInvalidValues(t *testing.T) {
@@ -110,12 +91,4 @@ func TestWriteRawHasNoLimits(t *testing.T) {
 			e.Close()
 		})
 	}
-}
-
-func TestWriteRawErrors(t *testing.T) {
-	raw := func(p []byte) step { return func(e *Encoder) error { return e.WriteRaw(p) } }
-	testCallErrors(t, []callError{
-		{name: "empty", call: raw(nil), is: ErrCount, text: "offset 0, $: empty raw value"},
-		{name: "two values", call: raw(bytesOf(idNil, idNil)), is: ErrCount, text: "offset 0, $: 4 bytes after the raw value"},
-	})
 }
