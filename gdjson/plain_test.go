@@ -159,15 +159,12 @@ func counted(typ gdwire.Type, n int) func(*gdwire.Encoder) {
 
 func TestToJSONShapes(t *testing.T) { testToJSON(t, shapeCases) }
 
-// Every type goes through both kinds of JSON. A new one needs a packet in gdwiretest.
+// Every type goes through both kinds of JSON. TestGdwiretestPackets asks for a packet of a new one.
 func TestJSONEveryType(t *testing.T) {
-	types := map[gdwire.Type]bool{}
 	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
 		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}
 		packets := slices.AppendSeq(slices.Collect(gdwiretest.Packets(f)), gdwiretest.Objects(f))
 		for _, packet := range packets {
-			first := must(gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken())(t)
-			types[first.Type()] = true
 			for _, o := range []*gdjson.Options{{AllowObjects: true}, {AllowObjects: true, Plain: true}} {
 				text, err := toJSON(packet, from, o)
 				require.NoError(t, err, "%x", packet)
@@ -178,9 +175,6 @@ func TestJSONEveryType(t *testing.T) {
 				}
 			}
 		}
-	}
-	for _, typ := range gdwire.Types() {
-		require.True(t, types[typ], "no packet of %v", typ)
 	}
 }
 

@@ -168,10 +168,13 @@ var onlyNull = map[gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true,
 // There is a valid packet in every format of each of its types, and default programs read it.
 func TestGdwiretestPackets(t *testing.T) {
 	for _, format := range gdwire.Formats() {
-		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true}}
+		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true}, Encoder: gdwire.EncoderOptions{Format: format}}
 		types := map[gdwire.Type]bool{}
 		for packet := range gdwiretest.Packets(format) {
 			require.NoError(t, variant.Validate(packet, o), "%v: %x", format, packet)
+			var v any
+			require.NoError(t, variant.Unmarshal(packet, &v, o))
+			require.Equal(t, packet, gdwiretest.Encode(t, v, o), "%v: %T", format, v)
 			first := testenv.Must(gdwire.NewDecoder(bytes.NewReader(packet), &o.Decoder).ReadToken())(t)
 			types[first.Type()] = true
 		}

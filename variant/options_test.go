@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -119,34 +118,5 @@ func TestVariantMathTypes(t *testing.T) {
 		if n, _ := typ.Components(); n > 0 {
 			require.NotNil(t, ownTypes().math[typ], "declare a type for %v in types.go and add it in coders.go", typ)
 		}
-	}
-}
-
-// For every math type and packed array there is a Go type that any becomes and that is encoded as
-// it.
-func TestVariantEveryType(t *testing.T) {
-	for _, typ := range gdwire.Types() {
-		var b bytes.Buffer
-		e := gdwire.NewEncoder(&b, nil)
-		n, _ := typ.Components()
-		elem, bits := typ.Element(), typ.ElementWidth()
-		switch {
-		case n > 0:
-			require.NoError(t, e.WriteToken(gdwire.Vector(typ, make([]float64, n)...)))
-		case elem == gdwire.TypeString:
-			require.NoError(t, errors.Join(e.BeginPacked(typ, 1), e.WriteString("a"), e.End()))
-		case elem != 0:
-			require.NoError(t, e.BeginPacked(typ, 1))
-			n, _ := elem.Components()
-			require.NoError(t, errors.Join(errOf(e.Write(make([]byte, max(n, 1)*bits/8))), e.End()))
-		default:
-			continue // not built of numbers, and known to tests one by one
-		}
-		require.NoError(t, e.Close())
-		var v any
-		require.NoError(t, Unmarshal(b.Bytes(), &v), "%v", typ)
-		got, err := Marshal(v)
-		require.NoError(t, err, "%v", typ)
-		require.Equal(t, b.Bytes(), got, "%v is %T", typ, v)
 	}
 }
