@@ -16,6 +16,10 @@ import (
 
 // The kind of every math type is its type, and its components are read as written.
 func TestMathTypes(t *testing.T) {
+	kinds := []gdwire.Kind{
+		gdwire.KindVector2, gdwire.KindVector2i, gdwire.KindRect2, gdwire.KindRect2i, gdwire.KindVector3, gdwire.KindVector3i, gdwire.KindTransform2D, gdwire.KindVector4,
+		gdwire.KindVector4i, gdwire.KindPlane, gdwire.KindQuaternion, gdwire.KindAABB, gdwire.KindBasis, gdwire.KindTransform3D, gdwire.KindProjection, gdwire.KindColor,
+	}
 	for _, typ := range gdwire.Types() {
 		n, integers := typ.Components()
 		if n == 0 {
@@ -45,6 +49,7 @@ func TestMathTypes(t *testing.T) {
 				d := gdwire.NewDecoder(&b, nil)
 				tok := testenv.Must(d.ReadToken())(t)
 				require.Equal(t, typ, tok.Type())
+				require.Contains(t, kinds, tok.Kind())
 				require.Equal(t, typ.String(), tok.Kind().String())
 				require.Equal(t, n, tok.Components())
 				require.Equal(t, width, tok.Width())

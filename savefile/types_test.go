@@ -42,20 +42,12 @@ var typed = []struct {
 	{"Signal", variant.Signal{Name: "s", Object: 5}, ""},
 	{"Dictionary", map[string]any{"k": 1}, "dictionary"},
 	{"Dictionary[String, float]", &variant.Dictionary{Key: gdwire.Elem{Type: gdwire.TypeString}, Value: gdwire.Elem{Type: gdwire.TypeFloat}}, "dictionary"},
-	{"Array", []any{1, 2.0}, "numbers"}, {"Array[int]", []int{2, 1}, "numbers"},
+	{"Array", []any{1, 2.0}, "numbers"}, {"Array[int]", &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{2, 1}}, "numbers"},
 	{"PackedByteArray", []byte{1, 2}, "numbers"}, {"PackedInt32Array", []int32{1, 3}, "numbers"},
 	{"PackedInt64Array", []int64{1, 4}, "numbers"}, {"PackedFloat32Array", []float32{1, 5}, "numbers"},
 	{"PackedFloat64Array", []float64{1, 6}, "numbers"}, {"PackedStringArray", []string{"a"}, "strings"},
 	{"PackedVector2Array", []variant.Vector2{{X: 1}}, "vectors2"}, {"PackedVector3Array", []variant.Vector3{{X: 1}}, "vectors3"},
 	{"PackedColorArray", []variant.Color{{R: 1}}, "colors"}, {"PackedVector4Array", []variant.Vector4{{X: 1}}, "vectors4"},
-}
-
-func init() {
-	for i := range typed {
-		if typed[i].name == "Array[int]" {
-			typed[i].value = &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{2, 1}}
-		}
-	}
 }
 
 // isSet reports whether a value of type i replaces one of type j.

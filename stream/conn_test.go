@@ -36,19 +36,6 @@ func pipeContext(ctx context.Context, t *testing.T, o *stream.Options) (*stream.
 	return c, theirs
 }
 
-// TestReadTimeout sends a packet so slowly that ReadTimeout expires.
-func TestReadTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, theirs := pipe(t, &stream.Options{ReadTimeout: time.Second})
-		go drip(theirs)
-		begin := time.Now()
-		require.ErrorIs(t, skipOne(c), os.ErrDeadlineExceeded)
-		require.Equal(t, time.Second, time.Since(begin))
-		require.NoError(t, c.Close())
-		time.Sleep(time.Second) // drip ends
-	})
-}
-
 // TestTimeouts lets each timeout expire and repeats the call: no bytes are lost.
 func TestTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

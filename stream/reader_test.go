@@ -161,37 +161,6 @@ func TestAllocs(t *testing.T) {
 	require.Less(t, allocs, 1.0)
 }
 
-func TestBadReaders(t *testing.T) {
-	for name, c := range map[string]struct {
-		src  io.Reader
-		want string
-	}{
-		"nothing":  {&stutter{r: emptyReader{}, most: 0}, io.ErrNoProgress.Error()},
-		"negative": {countReader(-1), "impossible count"},
-		"too much": {countReader(1 << 20), "impossible count"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, prefix := range [][]byte{nil, {1}, {8, 0, 0, 0, 2}, {0, 0, 1, 0, 1}} {
-				r := stream.NewReader(io.MultiReader(bytes.NewReader(prefix), c.src), nil)
-				d, err := r.Next()
-				if err == nil {
-					err = d.SkipValue()
-				}
-				assert.ErrorContains(t, err, c.want)
-				assert.False(t, stream.Skippable(err))
-			}
-		})
-	}
-}
-
-type emptyReader struct{}
-
-func (emptyReader) Read([]byte) (int, error) { return 0, nil }
-
-type countReader int
-
-func (n countReader) Read([]byte) (int, error) { return int(n), nil }
-
 // TestInvalidated uses a packet's Decoder and tokens after the next Next, and Resets and
 // Releases Decoders that the Reader owns.
 func TestInvalidated(t *testing.T) {
@@ -227,26 +196,6 @@ func TestStrict(t *testing.T) {
 	require.Contains(t, got[0].err, "the value")
 	require.EqualValues(t, 2, got[0].trailing)
 	require.Empty(t, got[1].err)
-}
-
-// TestStoreVar reads files that engines wrote.
-func TestStoreVar(t *testing.T) {
-	for _, name := range []string{"godot3.2.3/store_var.bin", "godot3.2.3/put_var.bin", "godot4.7-dev/store_var.bin"} {
-		t.Run(name, func(t *testing.T) {
-			b := must(os.ReadFile("../testdata/" + name))(t)
-			o := &stream.Options{}
-			if strings.HasPrefix(name, "godot3") {
-				o.Format = gdwire.Godot3
-			}
-			got := everyToken(stream.NewReader(bytes.NewReader(b), o))
-			require.Len(t, got, 6)
-			for _, o := range got[:5] {
-				require.Empty(t, o.err)
-				require.Zero(t, o.trailing)
-			}
-			require.EqualValues(t, len(b), must(stream.ScanComplete(bytes.NewReader(b), *o))(t))
-		})
-	}
 }
 
 // FuzzReader reads the same bytes whole, in pieces, up to some tokens of each packet, and as raw packets.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/tagged"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // forVectors runs a test for each vector of each engine.
@@ -141,13 +143,15 @@ func TestVectorsFrames(t *testing.T) {
 			}
 			t.Run(e.Folder+"/"+name, func(t *testing.T) {
 				var got []tagged.Value
-				for b := model.ReadFile(t, e.Folder, name); len(b) > 0; {
-					n := le.Uint32(b)
-					v, size := must2(model.Decode(b[4:4+n], gdwire.DecoderOptions{Format: e.Format, Strict: true}))(t)
-					require.EqualValues(t, n, size)
-					got, b = append(got, v), b[4+n:]
+				b := model.ReadFile(t, e.Folder, name)
+				r := stream.NewReader(bytes.NewReader(b), &stream.Options{Decoder: gdwire.DecoderOptions{Format: e.Format, Strict: true}})
+				d, err := r.Next()
+				for ; err == nil; d, err = r.Next() {
+					got = append(got, must(model.Read(d))(t))
 				}
+				require.Equal(t, io.EOF, err)
 				require.Equal(t, want, got)
+				require.EqualValues(t, len(b), must(stream.ScanComplete(bytes.NewReader(b)))(t))
 			})
 		}
 	}
