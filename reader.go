@@ -593,13 +593,12 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 // nothing was consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth before the
 // call.
 func (d *Decoder) SkipValue() error {
-	// The fast path is on at the top level only after ResetBytes, for the first value.
-	if d.depth == 0 && d.fastValues != nil { // -22 % of packets
+	if depth := d.depth; d.fastValues != nil { // at the top level only after ResetBytes, for the first value
 		switch {
-		case d.skipValues(1), d.fastValues == nil: // nil after a packed array
+		case d.skipFastValue():
 			return nil
-		case d.depth > 0:
-			return d.SkipTo(0)
+		case d.depth > depth:
+			return d.SkipTo(depth)
 		}
 	}
 	l, err := d.look()

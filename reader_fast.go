@@ -619,6 +619,38 @@ func (p *fastPath) skipValues(open int) bool {
 	}
 }
 
+// skipFastValue skips the next value for SkipValue, if all of it can be read on the fast path: -22 % of packets. It returns
+// false where the slow path must go on, perhaps in the value.
+func (p *fastPath) skipFastValue() bool {
+	form, b := p.fastForm()
+	if form == nil {
+		return false
+	}
+	depth, size := p.depth, 4+int(form.size)
+	switch form.shape {
+	case shapeArray, shapeDict:
+		if !p.openFast(form, le.Uint32(b[4:])) {
+			return false
+		}
+		p.skipFast(depth + 1)
+		return p.depth == depth
+	case shapeWord, shapeMath:
+	default:
+		size = p.otherSize(form, b)
+	}
+	if size == 0 || size > len(p.fastValues)-p.r {
+		return false
+	}
+	_ = p.consumeValue(size)
+	if form.shape > shapeText {
+		p.markEmpty(p.pos()) // of its End
+	}
+	if depth == 0 {
+		p.stopFast()
+	}
+	return true
+}
+
 // measure is export.Measure.
 func (table *formTable) measure(b []byte, count int64) (size, rest int64, wide bool) {
 	for end := int64(len(b) - 8); size <= end; count-- {
@@ -734,13 +766,6 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 		return 8 + int(wire.Padded(le.Uint32(b[4:])))
 	}
 	n := le.Uint32(b[4:])
-	if p.depth == 0 { // a packed array; skipping ends after it: see SkipValue
-		if data, ok := p.wholePacked(form, n); ok {
-			p.consumePacked(data)
-			p.markEmpty(p.pos()) // the token of its End
-		}
-		return 0
-	}
 	switch form.shape {
 	case shapeText:
 		if p.textAt(p.r+8, n) != nil {

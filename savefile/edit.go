@@ -337,10 +337,6 @@ func (f *File) Edit(edits ...Edit) error {
 	}
 	if err == nil {
 		f.content, f.suspects = p.Content(), f.suspects || p.Suspects
-		for i := range edits {
-			path, _ := parsePath(edits[i].path) // without an error, as before
-			f.paths[path.String()] = true
-		}
 		for _, at := range p.Also {
 			f.paths[at] = true
 		}

@@ -94,9 +94,11 @@ func (t *Tree) Root(packet int64) *Node { return cmp.Or(t.roots[packet], t.roots
 // In calls walk with the node of a packet.
 func (t *Tree) In(packet int64, walk func(*Node) error) error {
 	p := t.Root(packet)
-	step := p.step
-	p.step = string(AppendPacket(nil, packet))
-	defer func() { p.step = step }()
+	if p.each {
+		step := p.step
+		p.step = string(AppendPacket(nil, packet))
+		defer func() { p.step = step }()
+	}
 	return walk(p)
 }
 
@@ -428,7 +430,9 @@ func (w *Walker) walk(p *Node) {
 func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
-		c.Key, c.Elem = t.KeyElem(), t.Elem()
+		if len(t.Bytes()) > 0 { // of most containers, no types are declared
+			c.Key, c.Elem = t.KeyElem(), t.Elem()
+		}
 	case gdwire.KindObjectStart:
 		c.Class = t.Text()
 	}

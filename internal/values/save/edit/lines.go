@@ -274,6 +274,7 @@ func applyOnce(c *save.Content, all []Request, p *Plan) (*save.Content, error) {
 			return nil, err
 		}
 		values[i] = all[i].Value
+		p.Also = append(p.Also, all[i].Path.String())
 	}
 	e := &editor{content: c, op: all[0].Op, source: ofGo(values)}
 	return e.edits(p, e.run(&tree))

@@ -417,7 +417,7 @@ const (
 type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
-	Also    []string // the paths of the first of several values that a path leads to
+	Also    []string // the paths of Apply, and of the first of several values that a path leads to
 	// Suspects reports whether there are values that can be checksums of changed ones, so that Checksum says more.
 	Suspects bool
 

@@ -361,7 +361,9 @@ func isUTF16(b []byte) bool {
 // ReadHead reads the first bytes of r into in.Head: all, if there are fewer than HeadSize, and otherwise LargeSize. If r ends
 // before, ReadHead sets in.Size.
 func ReadHead(r io.Reader, in *Input) (err error) {
-	in.Head, err = io.ReadAll(io.LimitReader(r, HeadSize))
+	head := bytes.NewBuffer(make([]byte, 0, HeadSize+bytes.MinRead))
+	_, err = head.ReadFrom(io.LimitReader(r, HeadSize))
+	in.Head = head.Bytes()
 	switch n := int64(len(in.Head)); {
 	case err != nil:
 	case n < HeadSize:
