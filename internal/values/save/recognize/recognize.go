@@ -361,14 +361,18 @@ func isUTF16(b []byte) bool {
 // ReadHead reads the first bytes of r into in.Head: all, if there are fewer than HeadSize, and otherwise LargeSize. If r ends
 // before, ReadHead sets in.Size.
 func ReadHead(r io.Reader, in *Input) (err error) {
-	head := bytes.NewBuffer(make([]byte, 0, HeadSize+bytes.MinRead))
-	_, err = head.ReadFrom(io.LimitReader(r, HeadSize))
+	size := int64(HeadSize)
+	if in.Size > size {
+		size = LargeSize
+	}
+	head := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err = head.ReadFrom(io.LimitReader(r, size))
 	in.Head = head.Bytes()
 	switch n := int64(len(in.Head)); {
 	case err != nil:
-	case n < HeadSize:
+	case n < size:
 		in.Size = n
-	case in.Size != n:
+	case n == HeadSize && in.Size != n:
 		in.Head = in.Head[:LargeSize]
 	}
 	return err
