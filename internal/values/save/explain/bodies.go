@@ -54,11 +54,7 @@ func (f *finder) damagedAt(p int, w weighed) {
 		c.saving += wholeFile
 	}
 	f.found = append(f.found, c)
-	for i := range lengths {
-		if l := &lengths[i]; p >= l.Width {
-			f.framed(&c, &w, l.Form, l.bits)
-		}
-	}
+	f.allFramed(&c, &w, lengths)
 }
 
 const maxLost = 64 // bytes at the start of a value
@@ -206,9 +202,14 @@ func (f *finder) value(p int) {
 	if c.saving >= 4 || chained {
 		f.found = append(f.found, c)
 	}
+	f.allFramed(&c, &w, lengths)
+}
+
+// allFramed adds the value at c.at after each length.
+func (f *finder) allFramed(c *body, w *weighed, lengths []lengthForm) {
 	for i := range lengths {
-		if l := &lengths[i]; p >= l.Width {
-			f.framed(&c, &w, l.Form, l.bits)
+		if l := &lengths[i]; c.at >= l.Width {
+			f.framed(c, w, l.Form, l.bits)
 		}
 	}
 }

@@ -11,13 +11,12 @@ import (
 func (e *explainer) checksums() {
 	const searched = 4
 	n := len(e.places)
-	for _, step := range []struct {
-		class sumClass
-		fixed bool
-	}{{digest, true}, {quick, true}, {quick, false}, {digest, false}, {slow, true}, {slow, false}, {least, true}, {least, false}} {
-		for _, g := range e.learnt {
-			if g < searched || g == len(e.bodies) {
-				e.sums(g, step.class, step.fixed)
+	for class := digest; class <= least; class++ {
+		for _, fixed := range []bool{true, false} {
+			for _, g := range e.learnt {
+				if g < searched || g == len(e.bodies) {
+					e.sums(g, class, fixed)
+				}
 			}
 		}
 	}
@@ -43,18 +42,6 @@ func (e *explainer) checksums() {
 // spans that are the same for the whole gap, which need few hashes.
 func (e *explainer) sums(g int, class sumClass, fixed bool) {
 	const perSpot = 10 // instructions
-	known := map[int]bool{}
-	for i := range e.places {
-		switch p := &e.places[i]; {
-		case p.gap != g || p.form.Width < 4:
-		case p.rule.sum == nil:
-			known[p.at] = true
-		case p.rule.sum.class() < class: // those of fewer hashes are none by chance
-			for k := p.at - 3; k < p.to; k++ {
-				known[k] = true
-			}
-		}
-	}
 	for _, s := range sums {
 		if s.class() != class {
 			continue
@@ -64,20 +51,12 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 			continue
 		}
 		var digests []fixedSum
-		var firsts [256]bool // bytes of these
 		if fixed {
 			digests = e.fixedSums(g, s)
-			for i := range digests {
-				for _, form := range forms[s.size] {
-					if d := digests[i].digest; d != nil {
-						firsts[form.digest(d)[0]] = true
-					}
-				}
-			}
 		}
 		for i := range spots {
 			x := &spots[i]
-			if fixed && !firsts[e.b[x.at]] || !x.random && s != plainSum || e.inDigest[x.at] || e.inDigest[x.to-1] || class != digest && known[x.at] {
+			if !x.random && s != plainSum || e.inDigest[x.at] || e.inDigest[x.to-1] {
 				continue
 			}
 			n := len(e.places)
@@ -87,10 +66,8 @@ func (e *explainer) sums(g int, class sumClass, fixed bool) {
 			if !fixed {
 				e.movingSums(g, x, s)
 			}
-			if len(e.places) > n && class == digest {
-				for k := x.at + 1; k < x.to-1; k++ { // others at the same bytes are rivals
-					e.inDigest[k] = true
-				}
+			for k := x.at + 1; len(e.places) > n && class == digest && k < x.to-1; k++ { // others at the same bytes are rivals
+				e.inDigest[k] = true
 			}
 		}
 	}
@@ -140,11 +117,7 @@ func (e *explainer) movingRules(g, p, q int) []rule {
 func (s *span) isFixedSum() bool { return s.fixed && s.kind != file }
 
 // fixedSums returns the checksums of a kind in a gap.
-func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
-	all, known := e.fixed[gapSum{g, s}]
-	if known {
-		return all
-	}
+func (e *explainer) fixedSums(g int, s *sum) (all []fixedSum) {
 	for i := range spans {
 		if of := &spans[i]; of.sum > 0 && of.isFixedSum() {
 			if r, ok := e.rule(of, g, e.gaps[g].from, e.gaps[g].from); ok {
@@ -153,7 +126,6 @@ func (e *explainer) fixedSums(g int, s *sum) []fixedSum {
 			}
 		}
 	}
-	e.fixed[gapSum{g, s}] = all
 	return all
 }
 

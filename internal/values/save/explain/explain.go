@@ -439,25 +439,18 @@ func (p *Parse) WithContent(content []byte) (*Parse, error) {
 // doubt names the first part that p writes as a, and r as b, differently.
 func doubt(p, a, r, b *Parse) error {
 	mine, theirs := p.changed(a), r.changed(b)
-	first := math.MaxInt
-	for at, w := range mine {
-		if !bytes.Equal(theirs[at].now, w.now) {
-			first = min(first, at)
+	e := &DoubtError{Offset: math.MaxInt}
+	for _, both := range [][2]map[int]rewritten{{mine, theirs}, {theirs, mine}} {
+		for at, w := range both[0] {
+			if other := both[1][at]; at < e.Offset && !bytes.Equal(other.now, w.now) {
+				*e = DoubtError{Offset: at, Was: w.was, First: w.name, Second: cmp.Or(other.name, ownWords)}
+			}
 		}
 	}
-	for at := range theirs {
-		if mine[at].name == "" {
-			first = min(first, at)
-		}
-	}
-	w, other := mine[first], theirs[first]
-	switch {
-	case first == math.MaxInt:
+	if e.Was == nil {
 		return errors.New("the bytes can be written in two ways")
-	case w.name == "":
-		w, other = other, w
 	}
-	return &DoubtError{Offset: first, Was: w.was, First: w.name, Second: cmp.Or(other.name, ownWords)}
+	return e
 }
 
 // A rewritten is a field before and after.

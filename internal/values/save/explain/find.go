@@ -349,7 +349,7 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 		best = max(best, others[i].saving)
 	}
 	e.format, e.bodies, e.byGap, e.blobs, e.inner = r.format, r.bodies, map[int][]*place{}, map[int][]blob{}, map[int][]byte{}
-	e.chosen, e.inDigest, e.fixed = map[int]*set{}, map[int]bool{}, map[gapSum][]fixedSum{}
+	e.chosen, e.inDigest = map[int]*set{}, map[int]bool{}
 	at := 0
 	for _, c := range r.bodies {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
@@ -676,17 +676,9 @@ func (e *explainer) build(p *Parse, fields []*place) *Parse {
 		}
 	}
 	cuts = slices.Compact(cuts)
-	latest := 0
-	index := func(at int) int { // most are near the latest
-		const near = 8
-		from := max(0, latest-near)
-		if to := min(len(cuts), latest+near); cuts[from] < at && cuts[to-1] >= at {
-			latest, _ = slices.BinarySearch(cuts[from:to], at)
-			latest += from
-		} else {
-			latest, _ = slices.BinarySearch(cuts, at)
-		}
-		return latest
+	index := func(at int) int {
+		i, _ := slices.BinarySearch(cuts, at)
+		return i
 	}
 	const perPart = 100 // instructions
 	e.take(perPart * len(cuts))

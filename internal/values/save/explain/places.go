@@ -66,8 +66,7 @@ type explainer struct {
 	inner     map[int][]byte
 	chosen    map[int]*set // the best places of gaps
 	inDigest  map[int]bool // offsets
-	fixed     map[gapSum][]fixedSum
-	rulesAt   gapSpan // the place of rules
+	rulesAt   gapSpan      // the place of rules
 	rules     []rule
 	head      int // bytes at the start of the first gap searched for fields
 }
@@ -644,11 +643,6 @@ func (e *explainer) isLikely(g, p, q int) bool {
 type fixedSum struct {
 	rule
 	digest []byte
-}
-
-type gapSum struct {
-	gap int
-	sum *sum
 }
 
 // key returns the key of the pattern of a place.

@@ -77,10 +77,7 @@ func (b *Budget) chain(found []body, from, to int, inside bool, not func(*body) 
 		if c.from == from {
 			links[i].total = c.saving
 		}
-		n, _ := slices.BinarySearchFunc(order[max(0, i-last):i], c.from+1, func(x *body, at int) int { return x.to - at })
-		if n += max(0, i-last); n == i-last {
-			n, _ = slices.BinarySearchFunc(order[:i], c.from+1, func(x *body, at int) int { return x.to - at })
-		}
+		n, _ := slices.BinarySearchFunc(order[:i], c.from+1, func(x *body, at int) int { return x.to - at })
 		first := max(0, n-last)
 		if n > 0 { // those before first cannot be the best
 			l := links[i]

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -63,20 +62,11 @@ func (f *finder) bodies() []body {
 // sort sorts the candidates by where they begin, those of the same offset as they were found. Most are in order.
 func (f *finder) sort() {
 	const perBody = 500 // instructions
-	if slices.IsSortedFunc(f.found, func(a, b body) int { return a.at - b.at }) {
-		return
+	byStart := func(a, b body) int { return a.at - b.at }
+	if !slices.IsSortedFunc(f.found, byStart) {
+		f.take(perBody * len(f.found))
+		slices.SortStableFunc(f.found, byStart)
 	}
-	f.take(perBody * len(f.found))
-	order := make([]int, len(f.found))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(f.found[a].at-f.found[b].at, a-b) })
-	sorted := make([]body, len(order))
-	for i, k := range order {
-		sorted[i] = f.found[k]
-	}
-	f.found = sorted
 }
 
 // weighInside adds what explains the bytes in values: other bodies in their bytes, and after damage, the values that follow it.
