@@ -175,7 +175,7 @@ func (f *finder) value(p int) {
 	c := body{from: p, at: p, to: p + w.size, kind: Value, saving: w.saving, bytes: w.bytes && !w.cut, text: w.text}
 	if isShort { // only a length tells that it is cut
 		c.kind = Cut
-		most := max(maxCut, 16*len(f.b))
+		most := f.longest(b)
 		for i := range lengths[:2] {
 			l := &lengths[i]
 			if p < l.Width {
@@ -212,6 +212,22 @@ func (f *finder) allFramed(c *body, w *weighed, lengths []lengthForm) {
 			f.framed(c, w, l.Form, l.bits)
 		}
 	}
+}
+
+// longest returns the most bytes that a cut value at the start of b had: of a type without a text or elements, few.
+func (f *finder) longest(b []byte) int {
+	const header, component = 4, 8
+	f.d.ResetBytes(b)
+	t, _ := f.d.PeekType()
+	n, _ := t.Components()
+	switch t {
+	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat:
+		n = 1
+	}
+	if n > 0 {
+		return header + n*component
+	}
+	return max(maxCut, 16*len(f.b))
 }
 
 // framed adds the value at c.at after a length.

@@ -361,9 +361,11 @@ func TestLayoutsOfGames(t *testing.T) {
 	require.Less(t, doubtful, all*3/100)
 }
 
-// TestSizeNearLength: the size of a file of which only the last bits differ from the length of the value is no wrong length.
-func TestSizeNearLength(t *testing.T) {
+// TestNumbersNearValue: the size of a file of which only the last bits differ from the length of the value is no wrong length, and
+// 500 and 5 after a value are not the length and the start of a Vector2 that is cut.
+func TestNumbersNearValue(t *testing.T) {
 	checkLayout(t, strings.Fields("m:HEAD st4 B"), "plain", 1, 20_000)
+	checkLayout(t, strings.Fields("md5p V u32=500 u64=5"), "plain", 1, 40)
 }
 
 // TestLayoutsInDoubt writes layouts whose sizes have another meaning until a record grows: right, or there is an error.

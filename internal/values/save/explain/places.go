@@ -459,7 +459,9 @@ func (e *explainer) sizes(g int) {
 		if n, ok := e.asSize(&r, g); ok {
 			known[k][n] = append(known[k][n], s)
 			likely[k].add(n)
-			most = max(most, n)
+			if k == 0 { // others are no more than the file, but for a checksum that is not there
+				most = max(most, n)
+			}
 		}
 	}
 	for i := range spans {
