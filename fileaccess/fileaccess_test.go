@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/base/checked"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
@@ -189,6 +188,13 @@ func TestReaderFails(t *testing.T) {
 			require.Equal(t, failure, err, v.name)
 		}
 	}
+	for _, mode := range modes {
+		packed := must(fileaccess.Compress(nil, contents()["random_70000"], mode))(t)
+		for _, n := range []int{0, 1, 100, 40_000} {
+			_, _, err := readAll(io.MultiReader(bytes.NewReader(packed[:n]), iotest.ErrReader(failure)), raw(mode))
+			require.Equal(t, failure, err, "%v %d", mode, n)
+		}
+	}
 }
 
 // An error of a plain file's Reader stays, as those of the other files.
@@ -201,16 +207,6 @@ func TestPlainReaderFails(t *testing.T) {
 	n, err := r.Read(make([]byte, 10))
 	require.Equal(t, iotest.ErrTimeout, err)
 	require.Zero(t, n)
-}
-
-type badReader int
-
-func (r badReader) Read([]byte) (int, error) { return int(r), nil }
-
-func TestReaderMisbehaves(t *testing.T) {
-	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(-1), nil)), checked.ErrRead)
-	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(1000), nil)), checked.ErrRead)
-	require.ErrorIs(t, errOf(fileaccess.NewReader(badReader(0), nil)), io.ErrNoProgress)
 }
 
 // Several Readers can be used at the same time, and leave no goroutine running.
@@ -277,17 +273,6 @@ func TestNewWriterRefuses(t *testing.T) {
 	w, err = fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: 4}, right)
 	require.ErrorIs(t, err, fileaccess.ErrContainer)
 	require.True(t, w == nil)
-}
-
-// The error of a plain file's Writer stays, as those of the other files.
-func TestPlainWriterFails(t *testing.T) {
-	w := must(fileaccess.NewWriter(ptr(room(5)), fileaccess.Info{}, nil))(t)
-	n, err := w.Write(make([]byte, 10))
-	require.Equal(t, errFull, err)
-	require.LessOrEqual(t, n, 5)
-	require.Equal(t, errFull, errOf(w.Write(nil)))
-	require.Equal(t, errFull, w.Close())
-	require.Equal(t, errFull, w.Close())
 }
 
 var errFull = errors.New("no space left")
@@ -545,27 +530,6 @@ func TestCompressModes(t *testing.T) {
 		require.Equal(t, "before", string(got))
 		require.ErrorIs(t, errOf(fileaccess.Decompress(nil, []byte("content"), mode, 0)), fileaccess.ErrMode)
 		require.ErrorIs(t, errOf(fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil)), fileaccess.ErrMode)
-	}
-}
-
-// Errors of the Reader and Writer of a stream are returned unchanged.
-func TestRawFaults(t *testing.T) {
-	fault := errors.New("fault")
-	for _, mode := range modes {
-		packed, err := fileaccess.Compress(nil, contents()["random_70000"], mode)
-		require.NoError(t, err)
-		for _, n := range []int{0, 1, 100, 40_000} {
-			_, _, err = readAll(io.MultiReader(bytes.NewReader(packed[:n]), iotest.ErrReader(fault)), raw(mode))
-			require.Equal(t, fault, err, "%v %d", mode, n)
-		}
-		full := room(100)
-		w := must(fileaccess.NewWriter(&full, fileaccess.Info{Container: fileaccess.Raw, Mode: mode}, nil))(t)
-		_, err = w.Write(contents()["random_70000"])
-		if err == nil {
-			err = w.Close()
-		}
-		require.Equal(t, errFull, err)
-		require.Equal(t, errFull, w.Close())
 	}
 }
 

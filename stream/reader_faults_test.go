@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +223,16 @@ func TestStreamReaderFaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An error that comes with bytes is returned once, after them.
+func TestErrorWithBytes(t *testing.T) {
+	packet := framed(binary.LittleEndian, mixed(t)[0])
+	f := &faulty{b: slices.Concat(packet, packet), at: len(packet), err: errTemporary, joined: true}
+	r := stream.NewReader(f, nil)
+	for _, want := range []error{nil, errTemporary, nil, io.EOF} {
+		require.Equal(t, want, errOf(r.Next()))
 	}
 }
 
