@@ -115,7 +115,7 @@ func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, er
 		return c, err
 	}
 	if c.info.Container == fileaccess.Encrypted {
-		c.key = cmp.Or(co.Key, s.key)
+		c.key = s.key
 	}
 	if c.inside = (&Bytes{Size: c.info.Size, name: s.name}); b.Live() {
 		c.inside.once = r
@@ -331,7 +331,7 @@ func (s *search) around(p *place) (*found, error) {
 	if all == nil {
 		return nil, nil
 	}
-	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.askKey(), Shared: s.budget}
+	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.Container.AskKey, Shared: s.budget}
 	if s.Known.Format {
 		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
 	}
@@ -379,14 +379,6 @@ func (e *LeftError) Error() string {
 
 // At returns Offset.
 func (e *LeftError) At() int { return e.Offset }
-
-// askKey returns a function that returns the key of an encrypted file, or nil if there is no key.
-func (s *search) askKey() func(fileaccess.Info) (*fileaccess.Key, error) {
-	if key := s.Container.Key; key != nil {
-		return func(fileaccess.Info) (*fileaccess.Key, error) { return key, nil }
-	}
-	return s.Container.AskKey
-}
 
 // runsOut reports whether the last value ends with the content alone: nothing else can be after it.
 func (st *Stack) runsOut() bool {

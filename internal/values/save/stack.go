@@ -84,7 +84,7 @@ type OpenOptions struct {
 type search struct {
 	OpenOptions
 	name   string
-	key    *fileaccess.Key // once asked for
+	key    *fileaccess.Key // once known
 	budget *explain.Budget // of all layers
 }
 
@@ -106,11 +106,11 @@ type place struct {
 // the name of the input, and the key is asked for once. Open reads no more of a pipe than needed to recognize it. It holds
 // up to MaxHeld bytes of a file or a container, but not of a pipe or of plain memory.
 func (in *Input) Open(o *OpenOptions) (*Stack, error) {
-	s := &search{OpenOptions: *o, name: in.Name, budget: new(explain.Budget)}
+	s := &search{OpenOptions: *o, name: in.Name, key: o.Container.Key, budget: new(explain.Budget)}
 	if s.Reading == nil {
 		s.Reading = func(int64) (r Reading) { return r }
 	}
-	if ask := o.Container.AskKey; ask != nil && o.Container.Key == nil {
+	if ask := o.Container.AskKey; ask != nil || s.key != nil {
 		s.Container.AskKey = func(i fileaccess.Info) (key *fileaccess.Key, err error) {
 			if s.key == nil {
 				s.key, err = ask(i)
