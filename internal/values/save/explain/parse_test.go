@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -498,6 +499,45 @@ func TestTablesOfOffsets(t *testing.T) {
 			require.NotNil(t, p, form.name)
 			values[1] = saved(t, size+200, 1, "Adalbert the second of that name")
 			require.Equal(t, build(values), testenv.Must(p.Write(values))(t), "%s, %d: %v", form.name, size, p)
+		}
+	}
+}
+
+// TestTilesAndHeights reads values before and after many numbers of the game's own, which are no damaged packets, and no checksums.
+func TestTilesAndHeights(t *testing.T) {
+	tiles, heights := []byte{64, 0, 0, 0, 48, 0, 0, 0}, integer(1024, 4, false)
+	for i := range 3000 {
+		tiles = append(tiles, byte(i*i/7%8))
+	}
+	for i := range 1024 {
+		heights = append(heights, integer(uint64(math.Float32bits(float32(20*math.Sin(float64(i)/10)))), 4, false)...)
+	}
+	for _, test := range []struct {
+		name          string
+		before, after []byte
+	}{
+		{"tiles before", append([]byte("MAP1"), tiles...), nil},
+		{"tiles after", nil, tiles},
+		{"heights before", heights, nil},
+		{"heights after", nil, heights},
+		{"both", tiles, heights},
+	} {
+		for _, size := range []int{1500, 20_000} {
+			build := func(name string) []byte {
+				return slices.Concat(test.before, layout{"V"}.build(t, [][]byte{saved(t, size, 0, name)}, "plain"), test.after)
+			}
+			p := Find(build("Ada"), nil)
+			require.NotNil(t, p, test.name)
+			require.False(t, p.IsDamaged(), "%s: %v", test.name, p)
+			require.Equal(t, saved(t, size, 0, "Ada"), p.Content(), test.name)
+			require.True(t, p.IsProved() || len(test.before) > 0, test.name)
+			got, err := p.Write([][]byte{saved(t, size, 0, "Adalbert")})
+			if err != nil && test.name != "heights before" && test.name != "heights after" { // one of the tiles is equal to a size
+				require.ErrorAs(t, err, new(*DoubtError), test.name)
+				continue
+			}
+			require.NoError(t, err, "%s: %v", test.name, p)
+			require.Equal(t, build("Adalbert"), got, test.name)
 		}
 	}
 }

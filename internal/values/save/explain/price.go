@@ -216,6 +216,7 @@ func wrongBits(v, n uint64) float64 {
 
 // gaps returns a function that returns the price of n bytes between bodies.
 func gaps() func(n int) float64 {
+	const most = 400
 	logs := logs()
 	return func(n int) float64 {
 		switch {
@@ -224,14 +225,11 @@ func gaps() func(n int) float64 {
 		case n < smallGap:
 			return 2 + 1.25*logs[n]
 		}
-		return 2 + 1.25*log(uint64(n)) + blobBits(n)
+		return 2 + 1.25*log(uint64(n)) + float64(min((n-smallGap)/64, most))
 	}
 }
 
 const smallGap = 256 // bytes
-
-// blobBits returns the price of n bytes between bodies, or of a packet of which nothing can be read, for their size.
-func blobBits(n int) float64 { return float64(min(max(n-smallGap, 0)/64, 400)) }
 
 // A lengthForm is a kind of length before a value, or of a size, with the price of each.
 type lengthForm struct {

@@ -272,8 +272,8 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 	if !fits {
 		c.saving -= wrongBits(v, uint64(c.to-c.at))
 	}
-	if !fits && !isWhole { // what is in it saves as much
-		c.saving -= blobBits(c.to - c.from)
+	if n := c.to - c.from; !fits && !isWhole && n > smallGap { // as much as the game's own, and what is in it saves as much
+		c.saving -= gaps()(n)
 	}
 	if !fits && isEdge {
 		c.saving -= edgePrice

@@ -546,7 +546,7 @@ func (p *Parse) HasTrailer() bool {
 	const most, longest, zeros = 256, 1 << 24, 16
 	gaps, _ := p.gaps()
 	b := p.Bytes()[gaps[len(gaps)-1].from:]
-	if end := len(b) - len(bytes.TrimRight(b, "\x00")); end >= zeros || end == len(b) && end > 1 || len(b) > most && isAlmostHeader(b[lengthSize:]) && b[lengthSize] > 0 {
+	if end := len(b) - len(bytes.TrimRight(b, "\x00")); end >= zeros || end == len(b) && end > 1 || len(b) > most && isHeader(b[lengthSize:]) && b[lengthSize] > 0 {
 		return false
 	}
 	var start [8]byte
@@ -614,15 +614,17 @@ func (p *Parse) odd(keep []int) *DoubtError {
 	const width = 4
 	starts := p.starts()
 	for i := range p.Parts {
-		for at, b := starts[i], p.Parts[i].Bytes; len(b) > 0 && p.Parts[i].Kind == Own && !isUTF8(b); {
-			name, size := describe(b)
-			isOther := name == bytesText(size) && !areNumbers(b[:size])
-			for k := 0; isOther && k+width <= size; k++ {
-				if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(x int) bool { return x > at+k-width && x < at+k+width }) {
-					return &DoubtError{Offset: at + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+		for _, x := range p.Parts[i].quiet() {
+			for at, b := starts[i]+x.from, p.Parts[i].Bytes[x.from:x.to]; len(b) > 0 && !isUTF8(b); {
+				name, size := describe(b)
+				isOther := name == bytesText(size) && !areNumbers(b[:size]) && size <= longestSignature
+				for k := 0; isOther && k+width <= size; k++ {
+					if isOdd(b[k:k+width]) && !slices.ContainsFunc(keep, func(x int) bool { return x > at+k-width && x < at+k+width }) {
+						return &DoubtError{Offset: at + k, Was: b[k : k+width], First: "a checksum", Second: ownWords}
+					}
 				}
+				at, b = at+size, b[size:]
 			}
-			at, b = at+size, b[size:]
 		}
 	}
 	return nil
@@ -660,9 +662,12 @@ func (p *Parse) Secret() (offset, size int) {
 				return starts[i], n
 			}
 		}
-		if part.Kind == Own && len(part.Bytes) <= 4<<10 {
-			if at, n := secret(part.Bytes); n > 0 {
-				return starts[i] + at, n
+		if len(part.Bytes) > 4<<10 {
+			continue
+		}
+		for _, x := range part.quiet() {
+			if at, n := secret(part.Bytes[x.from:x.to]); n > 0 {
+				return starts[i] + x.from + at, n
 			}
 		}
 	}
@@ -687,16 +692,44 @@ func SecretText(offset, size int) string {
 		size, offset, strings.Join(tried, " or "))
 }
 
+const longestSignature = 512 // bytes
+
+// quiet returns the parts of bytes of the game's own between those that are too much noise for a digest or signature: pixels, sound
+// or heights.
+func (p *Part) quiet() (all []gapSpan) {
+	const longest, step = longestSignature, 16
+	if p.Kind != Own {
+		return nil
+	}
+	b, at := p.Bytes, 0
+	for k := 0; k+longest <= len(b); k += step {
+		if !isNoise(b[k : k+longest]) {
+			continue
+		}
+		all = append(all, gapSpan{at, k})
+		for at = k + longest; at < len(b) && isNoise(b[at:min(at+step, len(b))]); at = min(at+step, len(b)) {
+		}
+		k = at - step
+	}
+	return append(all, gapSpan{at, len(b)})
+}
+
+// isNoise reports whether bytes are as random as a digest: few are zero, and enough 128 or more.
+func isNoise(b []byte) bool {
+	zeros, high := 0, 0
+	for _, c := range b {
+		high += int(c >> 7)
+		if c == 0 {
+			zeros++
+		}
+	}
+	return zeros <= len(b)/8+1 && high >= len(b)/4
+}
+
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
 	isWords := isUTF8(b)
-	zeros, high, hex := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // in the bytes before each, and after
-	for i, c := range b {
-		zeros[i+1], high[i+1] = zeros[i], high[i]+int(c>>7)
-		if c == 0 {
-			zeros[i+1]++
-		}
-	}
+	hex := make([]int, len(b)+1) // in the bytes from each on
 	for i := len(b) - 1; i >= 0; i-- {
 		if isHex(b[i]) {
 			hex[i] = hex[i+1] + 1
@@ -706,7 +739,7 @@ func secret(b []byte) (at, size int) {
 		for _, step := range []int{4, 1} { // aligned ones first
 			for k := 0; k+w <= len(b); k += step {
 				switch {
-				case !isWords && zeros[k+w]-zeros[k] <= w/8+1 && high[k+w]-high[k] >= w/4 && !isText(b[k:k+letterRun]):
+				case !isWords && isNoise(b[k:k+w]) && !isText(b[k:k+letterRun]):
 					return k, w
 				case hex[k] >= 2*w:
 					return k, 2 * w
