@@ -397,7 +397,7 @@ func (t *trial) value(b []byte) value {
 		counted, bits := d.InputOffset(), t.bits-before.bits
 		if sample && bits > enough && d.Depth() > 0 {
 			err := d.SkipTo(0)
-			isCut := errors.Is(err, io.ErrUnexpectedEOF)
+			isCut := errors.Is(err, io.ErrUnexpectedEOF) && r.isBetween(b)
 			if err != nil && !isCut {
 				t.content, t.all = before, true
 				return t.value(b)
@@ -471,6 +471,14 @@ func (r *valueReader) text(t gdwire.Token) float64 {
 		return smallBits
 	}
 	return 0
+}
+
+// isBetween reports whether b ends between two values of a container or in the first bytes of a value, and not in the data of a
+// packed array or long text, whose evidence is not that of the values before.
+func (r *valueReader) isBetween(b []byte) bool {
+	const short = 16
+	around, _, _ := r.StackIndex(r.Depth())
+	return (around == gdwire.KindArrayStart || around == gdwire.KindDictStart) && int64(len(b))-r.InputOffset() < short
 }
 
 // cut returns the value of which b is the start, with the size that its lengths and counts give.
