@@ -707,7 +707,9 @@ func (p *Part) quiet() (all []gapSpan) {
 			continue
 		}
 		all = append(all, gapSpan{at, k})
-		for at = k + longest; at < len(b) && isNoise(b[at:min(at+step, len(b))]); at = min(at+step, len(b)) {
+		at = k + longest
+		for at < len(b) && isNoise(b[at:min(at+step, len(b))]) {
+			at = min(at+step, len(b))
 		}
 		k = at - step
 	}
