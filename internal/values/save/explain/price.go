@@ -384,16 +384,10 @@ func (w *weighed) token(b []byte, at int, t gdwire.Token) {
 		w.saving++
 		w.bytes = w.bytes || t.Type() == gdwire.TypePackedByteArray
 	case gdwire.KindChunk:
-		w.saving -= chunk(t)
+		w.saving -= reals(t)
 	default:
-		if t.Components() == 0 {
-			return
-		}
-		if _, ints := t.Type().Components(); !ints {
-			var all [16]float64
-			for _, x := range t.AppendComponents(all[:0]) {
-				w.saving -= float(x, t.Width())
-			}
+		if t.Components() > 0 {
+			w.saving -= reals(t)
 		}
 	}
 }
@@ -427,15 +421,14 @@ func float(x float64, width int) float64 {
 	return 0
 }
 
-// chunk returns the price of improbable numbers in the first of a packed array.
-func chunk(t gdwire.Token) (bits float64) {
-	switch t.Type() {
-	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array, gdwire.TypeImage:
+// reals returns the price of improbable numbers in a math type, or the first of a packed array.
+func reals(t gdwire.Token) (bits float64) {
+	switch _, ints := t.Type().Components(); {
+	case ints, t.Type() == gdwire.TypePackedByteArray, t.Type() == gdwire.TypePackedInt32Array, t.Type() == gdwire.TypePackedInt64Array, t.Type() == gdwire.TypeImage:
 		return 0
 	}
 	const most = 64
-	b := t.Bytes()
-	w := t.Width() / 8
+	b, w := t.Bytes(), t.Width()/8
 	for n := 0; len(b) >= w && w >= 4 && n < most; b, n = b[w:], n+1 {
 		x := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 		if w == 8 {
