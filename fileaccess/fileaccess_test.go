@@ -343,8 +343,6 @@ func TestContainerWriterFaults(t *testing.T) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // A compressedVector is what PackedByteArray.compress of an engine returned.
 type compressedVector struct {
 	ID         string
