@@ -263,8 +263,9 @@ func (s *search) first(r *reader, b []byte) (saving float64) {
 			}
 			p = digits - 1
 		} else if w := r.value(window[p:]); w.saving > 0 && w.read > 0 { // up to where it is cut
-			saving += w.saving
-			p += w.read - 1
+			if saving += w.saving; !w.bytes { // in which others can be
+				p += w.read - 1
+			}
 		}
 	}
 	return saving
