@@ -144,12 +144,9 @@ func (o *Options) known() save.Known {
 func (o *Options) open(in *save.Input) (*save.Stack, error) {
 	so := &save.OpenOptions{Container: o.Container, Skip: o.Skip, Whole: true, Packets: true, Keep: o.Keep, Derive: o.Derive, Known: o.known()}
 	so.Container.MaxBuffered = cmp.Or(o.Container.MaxBuffered, save.MaxHeld)
-	so.Reading = func(int64) save.Reading {
-		r := save.Reading{Decoder: o.Decoder}
-		if so.Known.Frame {
-			r.Frame = o.Lengths.frame()
-		}
-		return r
+	so.Reading.Decoder = o.Decoder
+	if so.Known.Frame {
+		so.Reading.Frame = o.Lengths.frame()
 	}
 	stack, err := in.Open(so)
 	if errors.As(err, new(*save.ShortError)) {

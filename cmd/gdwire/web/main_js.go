@@ -144,7 +144,7 @@ func (w *web) source(file js.Value, q *question) (*page.Source, error) {
 		i := slices.IndexFunc(frames, func(as save.Frame) bool { return as.String() == f })
 		as.Frame = frames[max(i, 0)]
 	}
-	o.Reading = func(int64) save.Reading { return as }
+	o.Reading = as
 	asked := false
 	o.Container.AskKey = func(fileaccess.Info) (*fileaccess.Key, error) {
 		if asked = true; w.options.Password == nil {

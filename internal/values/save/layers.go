@@ -174,7 +174,7 @@ func (s *search) fastlz(p *place) (*found, error) {
 		return nil, nil // a pipe can be read only once
 	}
 	if s.Known.Format && s.Known.Frame { // Sure says nothing then
-		written := s.Reading(p.Size)
+		written := s.Reading
 		written.Decoder.Strict = true // to a lenient Decoder, many streams are values, too
 		if (&Stack{Bytes: p.Bytes}).check(written) == nil {
 			return nil, nil
@@ -204,8 +204,7 @@ func (s *search) isFastLZ(p *place) bool {
 	content, err := io.ReadAll(r)
 	cut := !v.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit)
 	if cut && p.Size > maxAround {
-		o := s.Reading(p.Size)
-		in := s.Known.input(&o)
+		in := s.Known.input(&s.Reading)
 		in.Head, in.Size = content, -1
 		return recognize.Recognize(in).Certainty >= recognize.Ambiguous
 	}
@@ -333,7 +332,7 @@ func (s *search) around(p *place) (*found, error) {
 	}
 	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.Container.AskKey, Shared: s.budget}
 	if s.Known.Format {
-		eo.Formats = []gdwire.Format{s.Reading(p.Size).Decoder.Format}
+		eo.Formats = []gdwire.Format{s.Reading.Decoder.Format}
 	}
 	if !p.perhaps { // a guess counts no bytes
 		s.budget.Add(len(all))

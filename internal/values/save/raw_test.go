@@ -25,7 +25,7 @@ func opened(t *testing.T, in *Input) *Stack {
 
 // withKnown returns the opened save of bytes in a known reading.
 func withKnown(t *testing.T, b string, o Reading) *Stack {
-	return must(At(strings.NewReader(b), int64(len(b))).Open(&OpenOptions{Known: Known{true, true}, Reading: func(int64) Reading { return o }}))(t)
+	return must(At(strings.NewReader(b), int64(len(b))).Open(&OpenOptions{Known: Known{true, true}, Reading: o}))(t)
 }
 
 // What an engine compressed is recognized by its content: as a file, in memory, and from a pipe.

@@ -75,9 +75,8 @@ type OpenOptions struct {
 	Packets   bool  // packets compressed by a script are opened, to edit their values
 	// Keep and Derive contain offsets of numbers to keep, or to rewrite, that are doubtful as sizes.
 	Keep, Derive []int64
+	Reading      Reading // its known parts
 	Known        Known
-	// Reading returns the known parts of the Reading of size bytes, or of a pipe if size is negative.
-	Reading func(size int64) Reading
 }
 
 // A search is one call of Open.
@@ -107,9 +106,6 @@ type place struct {
 // up to MaxHeld bytes of a file or a container, but not of a pipe or of plain memory.
 func (in *Input) Open(o *OpenOptions) (*Stack, error) {
 	s := &search{OpenOptions: *o, name: in.Name, key: o.Container.Key, budget: new(explain.Budget)}
-	if s.Reading == nil {
-		s.Reading = func(int64) (r Reading) { return r }
-	}
 	if ask := o.Container.AskKey; ask != nil || s.key != nil {
 		s.Container.AskKey = func(i fileaccess.Info) (key *fileaccess.Key, err error) {
 			if s.key == nil {
@@ -190,11 +186,7 @@ func (s *search) inside(p *place, f *found) (*Stack, error) {
 func (s *search) values(p *place) (*found, error) {
 	known := s.Known
 	known.Frame = known.Frame || p.records || p.broken
-	size := p.Size
-	if p.Live() {
-		size = -1
-	}
-	st := &Stack{Bytes: p.Bytes, Reading: s.Reading(size), Values: &Recognition{}}
+	st := &Stack{Bytes: p.Bytes, Reading: s.Reading, Values: &Recognition{}}
 	switch {
 	case p.records:
 		st.Frame = U32

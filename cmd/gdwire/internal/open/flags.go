@@ -385,7 +385,7 @@ func (o *Flags) OpenStack(s *shell.Stdio, name string) (*save.Stack, error) {
 	}
 	stack, err := in.Open(&save.OpenOptions{
 		Container: o.Container(s, in), Skip: o.Skip, Whole: s.Edits, Packets: o.Packets, Keep: o.Keep, Derive: o.Derive,
-		Known: o.Known(), Reading: o.Reading,
+		Known: o.Known(), Reading: o.Reading(in.Size),
 	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
