@@ -115,13 +115,22 @@ func (in *Input) Choice(err error) error {
 	return err
 }
 
-// readings returns a line for each reading, with the start of the first value.
+// readings returns a line with the start of the first value, and the readings that begin so.
 func readings(r *save.Recognition, as save.Reading) string {
-	var b strings.Builder
+	var flags, values []string
 	for _, reading := range r.Readings {
-		fmt.Fprintf(&b, "\n  %v: %s", reading, r.Preview(as.As(reading)))
+		value := r.Preview(as.As(reading))
+		if i := slices.Index(values, value); i >= 0 {
+			flags[i] += " or " + reading.String()
+			continue
+		}
+		flags, values = append(flags, reading.String()), append(values, value)
 	}
-	return b.String()
+	text := ""
+	for i, value := range values {
+		text += "\n  " + flags[i] + ": " + value
+	}
+	return text
 }
 
 // frameText describes a frame.

@@ -239,7 +239,7 @@ func (in *Input) best(r Reading, end int64) *trial {
 	case in.sure:
 	case t.trailing:
 		t = t.orBetter(in.try(r, end, manner{strict: true, several: true}))
-	case t.ending == damaged:
+	case t.ending == damaged && t.refused:
 		t = t.orBetter(in.try(r, end, manner{}))
 	}
 	return t

@@ -355,6 +355,24 @@ func TestZeros(t *testing.T) {
 	}
 	require.Equal(t, Damaged, file(nulls).Certainty)
 	require.Equal(t, Damaged, file(append(nulls, 0, 0)).Certainty)
+	numbers := write(func(e *gdwire.Encoder) { // with more evidence in its rest
+		e.BeginArray(5 * n)
+		for i := range 5 * n {
+			if i < n+10 {
+				e.WriteString(strings.Repeat("a long text ", 9))
+			} else {
+				e.WriteInt(int64(i))
+			}
+		}
+		e.End()
+	})
+	for zeros := range lengthSize + 1 {
+		want := Result{Certainty: Damaged, Readings: []Reading{{gdwire.Godot4, U32}}}
+		if zeros == 0 {
+			want.Certainty = Sure
+		}
+		requireResult(t, want, file(append(frame(U32, numbers), make([]byte, zeros)...)), zeros)
+	}
 	twice := append(bytes.Clone(slots), slots...)
 	require.Equal(t, Probably, file(append(twice, 0, 0, 0, 0)).Certainty, "two values and a null")
 }

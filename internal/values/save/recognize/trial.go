@@ -28,6 +28,7 @@ type trial struct {
 	end      int64   // the earliest end of the input according to the reading, or 0 if unknown
 	trailing bool    // bytes follow a single value without a length
 	open     bool    // the end of the value in a file is unknown, and the file can be packets
+	refused  bool    // a value is invalid in this manner
 	good     int     // packets consisting of one value
 	unpacked int     // bytes of the content of compressed packets
 	evidence float64 // see weigh
@@ -248,6 +249,8 @@ func (t *trial) readFramed() {
 	}
 	switch {
 	case !good || offset == 0:
+	case offset < in.Size && offset > in.Size-lengthSize && in.whole() && len(bytes.Trim(in.Head[offset:], "\x00")) == 0:
+		// less than a length, of zeros: damaged as after more of them
 	case in.Size < 0 || t.end == in.Size:
 		t.ending = whole
 	default:
@@ -371,6 +374,7 @@ func (t *trial) value(b []byte) value {
 	sample := t.strict && !t.all && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
 	t.values++
 	if len(b) >= minPacket && (b[0] >= mostTypes || t.strict && !PlainHeader(b)) { // most packets of other bytes are refused here
+		t.refused = true
 		return value{err: gdwire.ErrType}
 	}
 	export.ResetStart(d, b)
@@ -385,6 +389,7 @@ func (t *trial) value(b []byte) value {
 			}
 			return t.cut(b)
 		default:
+			t.refused = true
 			return value{size: int(d.InputOffset()), err: err}
 		}
 		r.token(token)
