@@ -40,11 +40,17 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 		return nil
 	}
 	for c := range p.Inner {
+		if c.Hits > 0 && !strings.Contains(key.Key.Text, ".") { // with dots it can have the text of more steps
+			continue
+		}
 		name, isText := n.keyOf(c), key.Key.Text != "" && c.Step().Key.Text != ""
-		if c.Hits > 0 || name == "" || !isText && c.Step().Key.Type == key.Key.Type {
+		if name == "" || !isText && c.Step().Key.Type == key.Key.Type {
 			continue
 		}
 		text, step := look(&key.Key), stepTo(key)
+		if step == c.step {
+			continue
+		}
 		have, ok := n.best[c]
 		if end := c.spelled(text); end != nil {
 			if have.end == nil {
@@ -52,6 +58,8 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 			}
 			have.unsure = have.unsure || have.step != step
 			n.best[c] = have
+			continue
+		} else if c.Hits > 0 {
 			continue
 		}
 		most := -1
@@ -201,9 +209,15 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	}
 	text := fmt.Sprintf("there is no %v", p)
 	near, ok := n.best[missing]
-	meant := ""
-	if ok && near.end != nil && !near.unsure {
-		meant = missing.parent.String() + near.step + strings.TrimPrefix(p.String(), near.end.String())
+	meant, isOne := "", true
+	for q := missing; q.parent != nil; q = q.parent {
+		if other := n.best[q]; other.end != nil {
+			isOne = isOne && meant == "" && !other.unsure
+			meant = q.parent.String() + other.step + strings.TrimPrefix(p.String(), other.end.String())
+		}
+	}
+	if !isOne {
+		meant = ""
 	}
 	if ok {
 		similar, isName := strings.CutPrefix(near.step, ".")

@@ -28,7 +28,7 @@ func Diff(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
 	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
-	f.Func("ignore", "show no difference at `PATH` or in it, such as '$*.players[*].seen', or at several, separated by commas; a name such as time that is no key at the top is one anywhere; may be given several times", func(s string) error {
+	f.Func("ignore", "show no difference at `PATH` or in it, such as '$*.players[*].seen', or at several, separated by commas; a name such as time is a key anywhere, and '$.time' the one at the top; may be given several times", func(s string) error {
 		all := []string{s}
 		if _, err := text.Parse(s); err != nil {
 			all = strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
@@ -77,13 +77,12 @@ type differ struct {
 // An ignored is a path of -ignore.
 type ignored struct {
 	text.Path
-	isName bool   // a key, without $ or brackets: one anywhere if neither file has it at the top
-	hidden int64  // differences
-	first  string // the path of the first
+	isName bool // a key, without $ or brackets: one anywhere
+	hides  bool // a difference
 }
 
-// hides reports whether a path is ignored.
-func (p *ignored) hides(path *text.Path) bool {
+// matches reports whether a path is ignored.
+func (p *ignored) matches(path *text.Path) bool {
 	return p.Contains(path) || p.isName && slices.ContainsFunc(path.Steps, func(s text.Step) bool {
 		return s.Op == text.Child && s.Key.Text == p.Steps[0].Key.Text
 	})
@@ -120,21 +119,15 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		c.Show = showJSON
 	}
 	v.counts = map[string]*counts{}
-	missing := make([]error, len(v.ignored))
-	for i, p := range v.ignored {
-		if missing[i] = edit.Find(contents[0], p.Path); missing[i] != nil {
-			missing[i] = edit.Find(contents[1], p.Path)
-		}
-		p.isName = p.isName && missing[i] != nil
-	}
 	err := c.Compare(files[0], files[1])
-	for i, p := range v.ignored {
-		switch {
-		case missing[i] == nil:
-		case p.hidden == 0:
-			s.Infof("-ignore hides nothing: %v%s", missing[i], edit.Hint(contents[1], missing[i], ""))
-		case p.isName:
-			s.Infof("there is no %v: -ignore hides this key anywhere, in %s of the differences, first %s", p, humanize.Comma(p.hidden), text.Operand(p.first))
+	for _, p := range v.ignored {
+		if p.hides || edit.Find(contents[0], p.Path) == nil {
+			continue
+		}
+		missing := edit.Find(contents[1], p.Path)
+		hint := edit.Hint(contents[1], missing, "")
+		if isThere := missing == nil || p.isName && hint != ""; !isThere {
+			s.Infof("-ignore hides nothing: %v%s", missing, hint)
 		}
 	}
 	for _, at := range v.tops {
@@ -172,11 +165,8 @@ func showJSON(f *compare.File, v any) ([]byte, error) {
 func (v *differ) isIgnored(at string) bool {
 	path, err := text.Parse(at)
 	return err == nil && at != "" && slices.ContainsFunc(v.ignored, func(p *ignored) bool {
-		isHidden := p.hides(&path)
-		if isHidden {
-			p.hidden++
-			p.first = cmp.Or(p.first, at)
-		}
+		isHidden := p.matches(&path)
+		p.hides = p.hides || isHidden
 		return isHidden
 	})
 }

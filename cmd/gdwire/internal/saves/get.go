@@ -136,8 +136,11 @@ func (v *valuePrinter) end(in *open.Input, at *text.Node, isList bool, missing *
 		return nil
 	case missing == nil:
 		return nil
-	case more == 0:
-		if meant, err = text.Parse(edit.Meant(c, missing)); err != nil || len(meant.Steps) == 0 {
+	case more <= 1:
+		only, err := text.Parse(edit.Meant(c, missing, v.first))
+		if isOne := err == nil && len(only.Steps) > 0; isOne {
+			meant = only
+		} else if more == 0 {
 			return fmt.Errorf("%w%s", missing, edit.Hint(c, missing, ""))
 		}
 	}

@@ -80,6 +80,7 @@ type editor struct {
 	force bool      // -force
 	exact bool      // values keep the type as written, as with -force
 	from  text.Path // of copy and move: the path of the source; lines is the target
+	first bool      // paths are in the first packet because they name none
 }
 
 // PrintValues prints how to write values, and how a file is replaced, for the help.
@@ -111,6 +112,7 @@ is the third of several. If it changes, the bytes are written anew as the game w
 // check parses the operands before the files.
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
+	e.first = !slices.ContainsFunc(f.Operands, func(operand string) bool { return strings.HasPrefix(operand, "$") })
 	if program := map[edit.Op]string{edit.Put: "cp", edit.Move: "mv"}[e.op]; program != "" && len(f.Operands) == 2 {
 		from, to := text.Operand(f.Operands[0]), text.Operand(f.Operands[1])
 		return fmt.Errorf("want PATH TO FILE and not %s %s; for whole files: %s %[1]s %[2]s", from, to, program)
@@ -417,7 +419,10 @@ func (e *editor) plan(s *shell.Stdio, c *save.Content, from text.Path, tree *tex
 		return tree, plan, err
 	}
 	if at == from.String() {
-		from, err = text.Parse(path)
+		was, to := from.Packet, tree.Targets[0].String()
+		if from, err = text.Parse(path); from.Packet != was {
+			tree, err = tree.With(to, strings.Replace(to, "$", string(text.AppendPacket(nil, from.Packet)), 1), "")
+		}
 	} else {
 		tree, err = tree.With(at, path, value)
 	}
@@ -443,7 +448,7 @@ func (e *editor) meant(c *save.Content, err error) (at, path, value string) {
 	var there *edit.ExistsError
 	switch {
 	case errors.As(err, &missing) && e.op != edit.Add:
-		if path = edit.Meant(c, missing); path != "" {
+		if path = edit.Meant(c, missing, e.first); path != "" {
 			return missing.Path, path, missing.Value
 		}
 	case errors.As(err, &there) && e.op == edit.Add:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -353,18 +354,55 @@ func CanAdd(c *save.Content, at string) bool {
 	return false
 }
 
-// Meant returns the only path that one without a value can mean, by keys of the same text, or "".
-func Meant(c *save.Content, missing *text.NotFoundError) string {
+// Meant returns the only path that one without a value can mean, or "": by keys of the same text, an index in quotes, or, if it
+// names no packet, in the only one that has it.
+func Meant(c *save.Content, missing *text.NotFoundError, anywhere bool) string {
+	path, _ := text.Parse(missing.Path)
 	for missing.Meant != "" {
 		meant := missing.Meant
 		path, err := text.Parse(meant)
 		if err = cmp.Or(err, Find(c, path)); err == nil {
 			return meant
 		} else if !errors.As(err, &missing) {
-			break
+			return ""
 		}
 	}
+	for i := range path.Steps {
+		step, in := &path.Steps[i], text.Path{Packet: path.Packet, Steps: path.Steps[:i+1]}
+		if n, err := strconv.ParseInt(step.Key.Text, 10, 64); err == nil && step.Op == text.Child && Find(c, in) != nil {
+			*step = text.Step{Key: text.Value{Type: gdwire.TypeInt, Int: n}}
+		}
+	}
+	if Find(c, path) == nil {
+		return path.String()
+	}
+	if anywhere && path.Packet == 0 && inOne(c, &path) {
+		return path.String()
+	}
 	return ""
+}
+
+// inOne sets the packet of a path to the only one that has it, and reports whether there is one.
+func inOne(c *save.Content, path *text.Path) bool {
+	path.Packet = text.AllPackets
+	var tree text.Tree
+	at, err := tree.Add(*path, "")
+	if err != nil {
+		return false
+	}
+	n, w := 0, &text.Walker{}
+	Inside(w)
+	err = packets(c, &tree, func(p *save.Packet, root *text.Node) error {
+		before := at.Hits
+		w.Decoder = p.Decoder
+		err := w.Walk(root)
+		if at.Hits > before {
+			n++
+			path.Packet = p.Index
+		}
+		return err
+	})
+	return err == nil && n == 1
 }
 
 // places returns the paths that are meant perhaps by one without a value, after "; ", or "".
