@@ -54,22 +54,19 @@ var (
 // A fastlzDecoder decodes blocks of compressed files.
 type fastlzDecoder struct{ short [fastlzMin]byte }
 
-func (d *fastlzDecoder) decode(dst, block []byte) error {
+func (d *fastlzDecoder) decode(dst, block []byte) (n int, err error) {
 	out := dst
 	if len(dst) < fastlzMin {
 		out = d.short[:]
 	}
-	n, err := fastlzDecode(out, block)
-	if err != nil {
-		return err
-	}
-	if n < len(dst) {
-		return errShort
+	n, err = fastlzDecode(out, block)
+	if err == nil && n < len(dst) {
+		err = errShort
 	}
 	if len(dst) < fastlzMin {
-		copy(dst, out)
+		n = copy(dst, out[:n])
 	}
-	return nil
+	return n, err
 }
 
 // fastlzDecode decodes a stream of either level into dst and returns the number of its bytes.
@@ -444,9 +441,10 @@ type codec struct {
 	writer func(w io.Writer) io.WriteCloser
 }
 
-// A decoder fills dst with the content of block, which must have the length of dst.
+// A decoder fills dst with the content of block, which must have the length of dst. It returns the number of bytes
+// decoded before an error.
 type decoder interface {
-	decode(dst, block []byte) error
+	decode(dst, block []byte) (int, error)
 }
 
 // An encoder appends a block with the content src to dst.
@@ -534,27 +532,27 @@ func resetGzip() func(io.Reader) (io.Reader, error) {
 	}
 }
 
-func (d *streamDecoder) decode(dst, block []byte) error {
+func (d *streamDecoder) decode(dst, block []byte) (n int, err error) {
 	d.in.Reset(block)
 	r, err := d.reset(&d.in)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := io.ReadFull(r, dst); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errShort
+	if n, err = io.ReadFull(r, dst); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return n, errShort
 	} else if err != nil {
-		return err
+		return n, err
 	}
 	// The checksum is verified by the read that returns io.EOF.
 	if _, err := io.ReadFull(r, d.probe[:]); err == nil {
-		return errLong
+		return n, errLong
 	} else if err != io.EOF {
-		return err
+		return n, err
 	}
 	if d.in.Len() > 0 {
-		return errAfter
+		return n, errAfter
 	}
-	return nil
+	return n, nil
 }
 
 // A streamEncoder encodes blocks with a package that writes streams.
@@ -608,13 +606,13 @@ var (
 
 type zstdDecoder struct{ d *zstd.Decoder }
 
-func (d zstdDecoder) decode(dst, block []byte) error {
+func (d zstdDecoder) decode(dst, block []byte) (int, error) {
 	// The capacity is a limit on the decoded bytes: out is dst.
 	out, err := d.d.DecodeAll(block, dst[:0:len(dst)])
 	if err == nil && len(out) < len(dst) {
 		err = errShort
 	}
-	return err
+	return copy(dst, out), err // of an error, out may be other memory
 }
 
 type zstdEncoder struct{ e *zstd.Encoder }

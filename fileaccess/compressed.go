@@ -280,47 +280,50 @@ func (c *compressedReader) Read(p []byte) (int, error) {
 }
 
 // next decodes the next block into p, if p is long enough, and returns the number of bytes
-// in n. Otherwise it decodes the block into rest.
+// in n. Otherwise it decodes the block into rest. The error comes after what could be decoded before it.
 func (c *compressedReader) next(p []byte) (n int, err error) {
-	block, err := c.compressed()
-	if err != nil {
-		return 0, err
+	block, cut := c.compressed()
+	size := min(int64(c.blockSize), c.remaining)
+	// Checked because out is allocated for the content.
+	if most := c.ratio * int64(max(len(block), fastlzMin)); size > most && cut == nil {
+		return 0, errorf(c.offset, ErrDamaged, "block %d: %d bytes cannot be compressed to %d", c.block, size, len(block))
+	} else if cut != nil {
+		size = min(size, most)
 	}
-	n = int(min(int64(c.blockSize), c.remaining))
-	if int64(n) > c.ratio*int64(max(len(block), fastlzMin)) {
-		// Checked because out is allocated for n bytes.
-		return 0, errorf(c.offset, ErrDamaged, "block %d: %d bytes cannot be compressed to %d", c.block, n, len(block))
-	}
-	direct := n <= len(p)
+	direct := size <= int64(len(p))
 	if !direct {
-		if cap(c.out) < n {
-			c.out = make([]byte, n)
+		if int64(cap(c.out)) < size {
+			c.out = make([]byte, size)
 		}
 		p = c.out
 	}
-	if err := c.decoder.decode(p[:n], block); err != nil {
-		return 0, errorf(c.offset, ErrDamaged, "block %d: %v", c.block, err)
+	if n, err = c.decoder.decode(p[:size], block); cut != nil {
+		err = cut
+	} else if err != nil {
+		err = errorf(c.offset, ErrDamaged, "block %d: %v", c.block, err)
+		if _, ok := c.decoder.(*fastlzDecoder); ok {
+			n = 0 // zeros in place of the end are literals
+		}
 	}
-	c.remaining -= int64(n)
+	c.remaining -= size
 	c.offset += int64(len(block))
 	c.block++
 	if direct {
-		return n, nil
+		return n, err
 	}
 	c.rest = p[:n]
-	return 0, nil
+	return 0, err
 }
 
-// compressed reads the next block. It is valid until the next read.
+// compressed reads the next block, or its start before an error. It is valid until the next read.
 func (c *compressedReader) compressed() ([]byte, error) {
 	n := int(binary.LittleEndian.Uint32(c.sizes[c.block*sizeBytes:]))
 	if n <= c.in.Size() {
 		b, err := c.in.Peek(n)
-		if err != nil {
-			return nil, c.src.cut(err)
+		if err == nil {
+			_, err = c.in.Discard(n)
 		}
-		_, err = c.in.Discard(n)
-		return b, err
+		return b, c.src.cut(err)
 	}
 	c.large.Reset()
 	_, err := io.CopyN(&c.large, c.in, int64(n))

@@ -3,6 +3,7 @@ package fileaccess_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -300,6 +301,31 @@ func TestPieces(t *testing.T) {
 				r := testenv.Must(fileaccess.NewReader(own, &fileaccess.Options{Key: right, MaxBuffered: 1}))(t)
 				require.True(t, bytes.Equal(content, testenv.Must(io.ReadAll(r))(t)))
 				require.Equal(t, own.n-len("tail"), own.read)
+			}
+		}
+	}
+}
+
+// TestCutBlock: the content of a block is read up to a cut.
+func TestCutBlock(t *testing.T) {
+	var content []byte
+	for i := range 60_000 {
+		content = fmt.Appendf(content, "%d %x ", i*i, i*7919)
+	}
+	for _, mode := range modes {
+		for _, blockSize := range []int{4096, len(content), 2 * len(content)} {
+			var b bytes.Buffer
+			w := must(fileaccess.NewCompressedWriter(&b, mode, blockSize))(t)
+			must(w.Write(content))(t)
+			require.NoError(t, w.Close())
+			name := fmt.Sprint(mode, blockSize)
+			for _, room := range []int{1 << 10, len(content)} { // decoded into rest, and directly
+				r := must(fileaccess.NewReader(bytes.NewReader(b.Bytes()[:b.Len()/2]), unlimited))(t)
+				var got bytes.Buffer
+				_, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{r}, make([]byte, room))
+				isAt(t, err, io.ErrUnexpectedEOF, int64(b.Len()/2), name)
+				require.True(t, bytes.HasPrefix(content, got.Bytes()), name)
+				require.Greater(t, 3*got.Len(), len(content), name)
 			}
 		}
 	}

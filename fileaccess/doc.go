@@ -69,7 +69,8 @@
 //
 // Any input gives content or an error, never a panic. Every number in a file is checked against
 // [Limits] before use, memory grows with the bytes received, and a block with more or less
-// content than declared is an error. By default content is at most 256 MiB and a block at most
+// content than declared is an error. What a block contains before a cut is read, and then the error; so is what
+// Deflate, Gzip and Zstd give of a damaged block. By default content is at most 256 MiB and a block at most
 // 1 MiB long. A program reading files of its own user can raise Limits.Size; a program reading
 // uploads should lower it, because 4 KiB of input can become many MiB of zeros.
 //
