@@ -49,6 +49,11 @@ func (p *Path) IsSeveral() bool {
 // IsSeveral reports whether the step can lead to several values.
 func (s Step) IsSeveral() bool { return s.Op == All || s.Op == Range }
 
+// HasEmpty reports whether a step is written [], which is each value in jq, and another element in other languages.
+func (p *Path) HasEmpty() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.text == "[]" })
+}
+
 // Contains reports whether another path leads to a value at p, or into one. Of p, a range counts from the start.
 func (p *Path) Contains(other *Path) bool {
 	if p.Packet != other.Packet && p.Packet != AllPackets || len(p.Steps) > len(other.Steps) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -58,7 +59,7 @@ func Move(f *shell.Flags) shell.Action { return edits(f, edit.Move) }
 
 // edits defines the flags of a command editing files.
 func edits(f *shell.Flags, op edit.Op) shell.Action {
-	e := &editor{op: op, open: open.Flags{Writes: true, Packets: true}}
+	e := &editor{flags: f, op: op, open: open.Flags{Writes: true, Packets: true}}
 	e.open.EditFlags(f, true) // objects that are in the file stay, and those on the command line are typed on purpose
 	f.EditFlags()
 	f.DryFlag()
@@ -73,6 +74,7 @@ func edits(f *shell.Flags, op edit.Op) shell.Action {
 
 // An editor sets, adds, deletes or copies values.
 type editor struct {
+	flags *shell.Flags
 	open  open.Flags
 	op    edit.Op
 	lines []string  // on the command line: path = value, or path
@@ -164,6 +166,11 @@ func (e *editor) split(f *shell.Flags) (err error) {
 		return nil
 	}
 	e.join()
+	for _, line := range e.lines {
+		if ext := filepath.Ext(line); !isEdit(line) && slices.ContainsFunc(files, func(name string) bool { return ext != "" && filepath.Ext(name) == ext }) {
+			return fmt.Errorf("there is no file %s", line)
+		}
+	}
 	_, err = e.tree(nil)
 	return err
 }
@@ -292,7 +299,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	}
 	tree, plan, err := e.plan(s, c, e.from, tree)
 	if err != nil {
-		return e.withHint(c, in.Choice(err))
+		return e.withHint(c, name, in.Choice(err))
 	}
 	if len(plan.Changes) == 0 {
 		if !s.Several {
@@ -344,15 +351,15 @@ func (e *editor) warn(s *shell.Stdio, in *open.Input, checksum string, likely bo
 	return nil
 }
 
-// withHint returns an error of an edit, with a hint if there is one.
-func (e *editor) withHint(c *save.Content, err error) error {
+// withHint returns an error of an edit of a file, with a hint if there is one.
+func (e *editor) withHint(c *save.Content, name string, err error) error {
 	other := ""
 	if e.op == edit.Set || e.op == edit.Put {
 		other = "-force sets another type"
 	}
 	hint := edit.Hint(c, err, other)
 	if !errors.As(err, new(*text.NotFoundError)) || hint == "" {
-		hint += e.adds(c, err)
+		hint += e.adds(c, name, err)
 	}
 	switch {
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
@@ -365,7 +372,7 @@ func (e *editor) withHint(c *save.Content, err error) error {
 
 // adds returns the hint for the error of a value that is meant to be added perhaps: with a new key, or at the path of an array, or of
 // an element after its last, as another element. Otherwise, adds returns "".
-func (e *editor) adds(c *save.Content, err error) string {
+func (e *editor) adds(c *save.Content, name string, err error) string {
 	var target interface{ Target() (path, value string) }
 	var missing *text.NotFoundError
 	var wrong *edit.TypeError
@@ -394,14 +401,17 @@ func (e *editor) adds(c *save.Content, err error) string {
 		return ""
 	}
 	all := []text.Value{value}
-	if value.Change != "" && end != "" && value.Type == gdwire.TypeArray && !value.Bare { // as in GDScript
+	if value.Type == gdwire.TypeArray && !value.Bare && end != "" && (value.Change != "" || e.op == edit.Add) { // as in GDScript
 		all = value.Items
 	}
-	hint += " gdwire add"
+	var edits []string
 	for i := range all {
-		hint += " " + text.Operand(at+end+" = "+shell.Cut(all[i].String(), shell.PlainWidth))
+		edits = append(edits, at+end+" = "+shell.Cut(all[i].String(), shell.PlainWidth))
 	}
-	return hint
+	if edits == nil {
+		return ""
+	}
+	return hint + " " + e.flags.EditLine("add", edits, name)
 }
 
 // plan returns the plan of the edits in a tree, and the tree with other paths where those can mean nothing else.

@@ -91,6 +91,7 @@ type Flags struct {
 
 	program *Program
 	args    []string            // flags and operands as typed
+	typed   []string            // flags as typed
 	given   map[string]bool     // names of the flags on the command line
 	limits  map[string]bool     // names of the flags for limits
 	choices map[string][]string // values of flags by name, for completion
@@ -144,6 +145,7 @@ func (f *Flags) parseAll(args []string) error {
 			return err
 		}
 		rest := f.Args()
+		f.typed = append(f.typed, args[:len(args)-len(rest)]...)
 		if len(rest) == 0 {
 			break
 		}
@@ -280,6 +282,18 @@ func commandLine(name string, args []string) string {
 		line += " " + text.Operand(arg)
 	}
 	return line
+}
+
+// isStdin reports whether the name of a file means standard input.
+func isStdin(name string) bool { return name == "" || name == "-" }
+
+// EditLine returns the line that makes edits of a file by a command, to type, with the flags as typed.
+func (f *Flags) EditLine(command string, edits []string, file string) string {
+	typed := slices.DeleteFunc(slices.Clone(f.typed), func(arg string) bool { return arg == "--" || strings.TrimLeft(arg, "-") == "force" })
+	if !isStdin(file) {
+		edits = append(edits, file)
+	}
+	return commandLine(command, append(typed, edits...))
 }
 
 // pipedPassword returns the line that gives a password by a pipe, to type, where it is the value of a flag, or "".

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -31,11 +32,11 @@ func (c *Command) checkFiles(f *Flags) error {
 	return nil
 }
 
-// isStdin reports whether the name of a file means standard input.
-func isStdin(name string) bool { return name == "" || name == "-" }
-
 // runFiles runs a command for each file, and goes on with the next file after an error.
 func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error {
+	if s.Edits {
+		s.skipBackups(f)
+	}
 	if len(f.Operands) <= 1 && !f.InPlace {
 		if s.Edits && sameFile(f.File(), f.Output) {
 			if err := checkRegular(f.Output); err != nil {
@@ -58,6 +59,22 @@ func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error 
 	}
 	s.Several = true
 	return s.runTo(f.Output, func() error { return s.runAll(f, one) })
+}
+
+// backups matches the name of a backup, and of its file, perhaps with a number.
+var backups = regexp.MustCompile(`^((.+?)(?:\.\d+)?)(?:` + regexp.QuoteMeta(backupEnd) + "|" + regexp.QuoteMeta(undoneEnd) + ")$")
+
+// skipBackups drops the backups of other operands: a pattern of the shell matches those, too.
+func (s *Stdio) skipBackups(f *Flags) {
+	all := f.Operands
+	isBackup := func(name string) bool {
+		m := backups.FindStringSubmatch(name)
+		return m != nil && (slices.Contains(all, m[1]) || slices.Contains(all, m[2]))
+	}
+	f.Operands = slices.DeleteFunc(slices.Clone(all), isBackup)
+	if n := len(all) - len(f.Operands); n > 0 {
+		s.Infof("backups stay as they are: %d, the first %s", n, all[slices.IndexFunc(all, isBackup)])
+	}
 }
 
 // sameFile reports whether two names lead to the same file.
@@ -216,6 +233,9 @@ func (p *Program) execute(args []string, s *Stdio) error {
 	}
 	c := p.find(name)
 	if _, err := os.Stat(name); c == nil && (err == nil || name == "-") {
+		if len(args) > 0 && p.find(args[0]) != nil {
+			return usageError{fmt.Errorf("the command is first: %s", commandLine(args[0], append(args[1:], name))), printShort}
+		}
 		c, args = p.find(p.Shows), append([]string{name}, args...)
 	}
 	if w := p.word(name); c == nil && w != nil && w.Command != "" {

@@ -19,7 +19,7 @@ import (
 func AddPath(tree *text.Tree, value string, op Op) error {
 	p, err := WholePath(text.Parse(value))
 	if err == nil {
-		err = checkNew(&p, op)
+		err = checkPath(&p, op)
 	}
 	if err != nil {
 		return err
@@ -36,20 +36,15 @@ func AddPath(tree *text.Tree, value string, op Op) error {
 // a text that is no value, with the type of the old one, and += of values that there is one.
 func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Step, error) {
 	at, value, ok := strings.Cut(line, "[]")
-	if _, err := text.Parse(at); ok && err == nil && strings.HasPrefix(strings.TrimSpace(value), "=") {
-		next := at + "[+]" + value
-		if op == Set {
-			return nil, fmt.Errorf("want %s for each value, %s for the key \"\", or gdwire add %s for another element",
-				text.Operand(at+"[*]"+value), text.Operand(at+`[""]`+value), text.Operand(next))
-		}
-		line = next
+	if _, err := text.Parse(at); op == Add && ok && err == nil && strings.HasPrefix(strings.TrimSpace(value), "=") {
+		line = at + "[+]" + value
 	}
 	p, value, err := text.CutLine(line, steps)
 	if (op == Set || strings.HasPrefix(value, "+=")) && value != "" && value[0] != '=' {
 		err = nil
 	}
 	if p, err = WholePath(p, err); err == nil {
-		err = checkNew(&p, op)
+		err = checkPath(&p, op)
 	}
 	if err == nil {
 		_, err = tree.Add(p, value)
@@ -57,8 +52,11 @@ func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Ste
 	return p.Steps, err
 }
 
-// checkNew returns an error for a path with a number without brackets where it can be a new key.
-func checkNew(p *text.Path, op Op) error {
+// checkPath returns an error for a path with [], and for one with a number without brackets where it can be a new key.
+func checkPath(p *text.Path, op Op) error {
+	if p.HasEmpty() {
+		return fmt.Errorf("[] is empty: [*] is each, as %s, [+] appends, and [\"\"] is the key \"\"", text.Operand(p.String()))
+	}
 	if !p.Bare || op == Set || op == Delete {
 		return nil
 	}
