@@ -62,6 +62,9 @@
 // verification, and Read returns ErrPassword instead of io.EOF at the end. Read does the same if a
 // file changes between the two readings. Empty content can be opened with any key.
 //
+// To read what is left of a cut or damaged file, set MaxBuffered to 1 and pass a Reader of another type: the content comes before the
+// error. Each block of 16 bytes is decrypted with at most the one before, so damage changes no others.
+//
 // The MD5 does not authenticate a file, and every copy of the game contains the key:
 // verified content is undamaged, but remains untrusted input.
 //

@@ -138,8 +138,7 @@ func (e *encryptedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill decrypts at least one block into rest. With the last block it returns io.EOF, or drops
-// the block and returns ErrPassword.
+// fill decrypts at least one block into rest. With the last block it returns io.EOF or ErrPassword.
 func (e *encryptedReader) fill() error {
 	if e.remaining > 0 {
 		e.end = copy(e.buf, e.buf[e.start:e.end])
@@ -160,7 +159,6 @@ func (e *encryptedReader) fill() error {
 		return nil
 	}
 	if !bytes.Equal(e.sum.Sum(nil), e.want) {
-		e.rest = nil
 		return &Error{e.wantOffset, ErrPassword}
 	}
 	return io.EOF

@@ -164,6 +164,37 @@ func requireStart(t *testing.T, original, got []any, n int, name string) {
 	require.GreaterOrEqual(t, n, 0, name)
 }
 
+// TestUnprovedKey: an encrypted file that is cut, or has another MD5 than its content, begins like values with its key alone.
+func TestUnprovedKey(t *testing.T) {
+	for _, layout := range []fileaccess.Layout{fileaccess.LayoutGodot4, fileaccess.LayoutGodot3} {
+		kind := Info{Lengths: LittleEndian, Container: fileaccess.Info{Container: fileaccess.Encrypted, Layout: layout}, Key: password}
+		b, _ := file(t, kind, content(), content(), "the end")
+		original := must(all(b, nil))(t)
+		changed, sum := bytes.Clone(b), bytes.Clone(b)
+		changed[len(b)-25] ^= 1
+		sum[10] ^= 1
+		for name, c := range map[string]struct {
+			b     []byte
+			whole int // values at least
+			err   error
+		}{
+			"cut":   {b[:len(b)*2/3], 1, io.ErrUnexpectedEOF},
+			"value": {changed, 1, nil}, // of random bytes
+			"MD5":   {sum, 3, fileaccess.ErrDamaged},
+		} {
+			f := must(read(c.b, &Options{Repair: true}))(t)
+			require.NotNil(t, f.Info.Damage, name)
+			require.True(t, c.err == nil || errors.Is(f.Info.Damage, c.err), name)
+			again := must(all(written(t, f), nil))(t)
+			require.GreaterOrEqual(t, len(again), c.whole, name)
+			require.Equal(t, original[:c.whole], again[:c.whole], name)
+			_, err := Read(bytes.NewReader(c.b), int64(len(c.b)), &Options{Repair: true, Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
+			require.Error(t, err, name)
+			require.Equal(t, name != "cut", errors.Is(err, fileaccess.ErrPassword), name)
+		}
+	}
+}
+
 // TestRepairPath: the damage names the path at which the loss begins, which can be before that at which it was
 // noticed.
 func TestRepairPath(t *testing.T) {

@@ -69,6 +69,9 @@ func (s *search) container(p *place) (*found, error) {
 			return f, nil
 		}
 	}
+	if err != nil {
+		c, err = s.unproved(p.Bytes, co, err)
+	}
 	if err != nil || c.info.IsPlain() {
 		return nil, err
 	}
@@ -133,6 +136,30 @@ func (s *search) openContainer(b *Bytes, co *fileaccess.Options) (*container, er
 	}
 	c.inside = c.inside.hold()
 	return c, nil
+}
+
+// unproved returns an encrypted container that is cut, or whose content has another MD5, if the content begins like values, which
+// a wrong key does not give. Otherwise it returns err.
+func (s *search) unproved(b *Bytes, co fileaccess.Options, err error) (*container, error) {
+	isCut := errors.Is(err, io.ErrUnexpectedEOF)
+	if s.key == nil || b.Live() || !isCut && !errors.Is(err, fileaccess.ErrPassword) {
+		return nil, err
+	}
+	co.MaxBuffered = 1
+	r, failed := newContentReader(s.name, struct{ io.Reader }{b.Reader()}, &co, false) // read once, so before the MD5
+	if failed != nil {
+		return nil, err
+	}
+	all, after := (&Bytes{once: r}).buffer(maxAround)
+	in := s.Known.input(&s.Reading)
+	in.Head, in.Size = all[:min(len(all), recognize.HeadSize)], int64(len(all))
+	if after == nil || recognize.Recognize(in).Certainty < recognize.Damaged {
+		return nil, err
+	}
+	if at := (*fileaccess.Error)(nil); !isCut && errors.As(after, &at) {
+		after = named(s.name, &fileaccess.Error{Offset: at.Offset, Err: fmt.Errorf("%w: the MD5 is not that of the content", fileaccess.ErrDamaged)})
+	}
+	return &container{info: r.info, key: s.key, inside: memory(all, after), outside: b, options: &co}, nil
 }
 
 // base64 finds base64 text.
