@@ -17,6 +17,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdwiretest"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/recognize"
@@ -259,6 +260,51 @@ func TestCorrected(t *testing.T) {
 		require.Positive(t, texts, "%v", kind)
 		require.GreaterOrEqual(t, 10*same, 8*types, "%v: of %d", kind, types)
 	}
+}
+
+// TestCorrectedTypes: a type or a length of a text is corrected, with the types that the value may have had as well, or nothing is.
+func TestCorrectedTypes(t *testing.T) {
+	for _, c := range []struct {
+		value      any
+		at         int // the damaged byte, from the type of the value on
+		now, other string
+	}{
+		{250, 0, "the type is int now", ""},
+		{2.0, 0, "the type is float now", ""},
+		{nil, 0, "the type is Nil now", ""},
+		{variant.Vector3{X: 0.1, Y: 2, Z: 3}, 0, "the type is Vector3 now", ""},
+		{variant.NodePath("a/b"), 0, "the type is NodePath now", ""},
+		{[]float32{1, 2}, 0, "the type is PackedFloat32Array now", ""},
+		{[]string{"a", "b"}, 0, "the type is PackedStringArray now", ""},
+		{true, 0, "the type is bool now", "int"},
+		{variant.StringName("idle"), 0, "the type is String now", "StringName"},
+		{variant.Color{R: 0.1, G: 0.2, B: 0.3, A: 1}, 0, "the type is Rect2 now", "Color"},
+		{"item_20", 4, "the text at offset 44 has 7 bytes now", ""},
+		{"item_20 of all items that are here: \u00e9", 4, "the text at offset 44 has 38 bytes now", ""},
+		{"item_20", 7, "the text at offset 44 has 7 bytes now", ""},
+	} {
+		d := new(variant.Dictionary)
+		d.Set("version", 3)
+		d.Set("v", c.value)
+		d.Set("nested", map[string]string{"0": "x"})
+		b, _ := file(t, Info{Lengths: NoLengths}, d)
+		damaged := bytes.Clone(b)
+		damaged[44+c.at] = 0x63
+		f := must(read(damaged, repairing(Info{Lengths: NoLengths})))(t)
+		require.ErrorContains(t, f.Info.Damage, c.now)
+		if c.other != "" {
+			require.Regexp(t, "may have been .*"+c.other, f.Info.Damage.Error())
+			continue
+		}
+		require.NotContains(t, f.Info.Damage.Error(), "may have been", c.now)
+		require.Equal(t, b, written(t, f), c.now)
+	}
+	// After two damages, nothing is kept from the first text that no engine writes on.
+	b, _ := file(t, Info{Lengths: NoLengths}, []any{1, "item_20", "item_21", 2, 3})
+	b[20], b[36] = 0x11, 0x63
+	f := must(read(b, repairing(Info{Lengths: NoLengths})))(t)
+	require.ErrorContains(t, f.Info.Damage, "offset 16, $[1]: text with NUL")
+	require.Equal(t, gdwiretest.Encode(t, []any{1}), written(t, f))
 }
 
 // isZeroed reports whether now can be old with zeros in its last bytes.

@@ -510,7 +510,9 @@ func (f *File) repair(err error) error {
 	} else if at := (*gdwire.Error)(nil); errors.As(bad, &at) { // the first lost value
 		cause := known.Err
 		if e, ok := cause.(*gdwire.Error); ok {
-			cause = e.Err
+			if cause = e.Err; errors.Is(at.Err, save.ErrNUL) { // before it
+				cause, known.Offset = at.Err, at.Offset
+			}
 		}
 		known.Err = &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: cause}
 	}

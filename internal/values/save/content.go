@@ -166,8 +166,8 @@ func (c *Content) Reals(most int64) (w reals.Width) {
 	return w
 }
 
-// Streams returns the contents and bytes of the streams around the value of a packet, from the innermost.
-func (c *Content) Streams(packet int64) [][]byte {
+// parse returns the parse of a file with the content, or nil if there is none, as writing the file tells.
+func (c *Content) parse() *explain.Parse {
 	if c.around == nil {
 		return nil
 	}
@@ -176,10 +176,34 @@ func (c *Content) Streams(packet int64) [][]byte {
 		return nil
 	}
 	p, err := c.around.WithContent(content)
-	if err != nil { // as writing the file tells
+	if err != nil {
 		return nil
 	}
-	return p.Streams(int(packet))
+	return p
+}
+
+// IsProved reports whether a checksum agrees with the content that agreed with none before.
+func (c *Content) IsProved() bool {
+	p := c.parse()
+	if p == nil {
+		return false
+	} else if _, n := p.Secret(); n == 0 {
+		return false
+	}
+	p = explain.Find(p.Bytes(), &explain.Options{Formats: []gdwire.Format{c.Decoder.Format}})
+	if p == nil {
+		return false
+	}
+	_, n := p.Secret()
+	return n == 0
+}
+
+// Streams returns the contents and bytes of the streams around the value of a packet, from the innermost.
+func (c *Content) Streams(packet int64) [][]byte {
+	if p := c.parse(); p != nil {
+		return p.Streams(int(packet))
+	}
+	return nil
 }
 
 // IsDouble reports whether Reals(most) is reals.Double, or for a content with real components at the start, whether these

@@ -134,13 +134,6 @@ func (c *Content) IsRecognized(known Known) bool {
 	return r.fits() && slices.Contains(r.Readings, c.Reading())
 }
 
-// Evidence returns the bits of evidence that all bytes of a content are as c reads them.
-func (c *Content) Evidence(all []byte) float64 {
-	in := (&Known{Format: true, Frame: true}).input(&Reading{Decoder: c.Decoder, Frame: c.Frame})
-	in.Head, in.Size = all, int64(len(all))
-	return recognize.Recognize(in).Evidence
-}
-
 // RecognizePackets recognizes the length-prefixed packets of a connection and sets o. It returns a Reader from their
 // start, and reports whether they were recognized. Packets recognized only with one of Skips count as recognized, but
 // are invalid.
@@ -314,7 +307,7 @@ func (z *Zeros) Token(d *gdwire.Decoder, t gdwire.Token, end int64) error {
 		return z.found
 	}
 	if t.Kind() == gdwire.KindStringChunk && t.Last() && isZeroed(d, t.Bytes()) {
-		z.note(d, end, errNUL)
+		z.note(d, end, ErrNUL)
 	}
 	return nil
 }
@@ -407,7 +400,8 @@ func (c *Content) CheckZeros(known bool) error {
 
 var (
 	errNulls = errors.New("a Dictionary with the key null twice")
-	errNUL   = errors.New("text with NUL")
+	// ErrNUL is the error of a text that no engine writes.
+	ErrNUL = errors.New("text with NUL")
 )
 
 // isZeroed reports whether a text with the last chunk b ends in zeros. No engine writes a

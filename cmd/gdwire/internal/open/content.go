@@ -245,6 +245,9 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		v.Damage = func() error { return cmp.Or(damage(), errors.Join(in.Faults()...)) }
 	}
 	err = Show(s, in.Packets(r), v, in.Live())
+	if err == nil && s.Damaged && v.checks && in.Recognized {
+		s.Infof("all values of %s can be read, but no engine writes them so; check -strict names the first place", in.Name)
+	}
 	if n := in.Hidden(); n > 0 && !v.checks && !s.MessagesShown() { // or the message about the format says it
 		s.Infof("%s: bytes not shown, around the values: %s; gdwire check names them", in.Name, humanize.Comma(n))
 	}

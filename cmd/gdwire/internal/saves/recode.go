@@ -83,7 +83,7 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 				s.Infof("%s", save.SecretText(int(p.Offset), int(p.Size)))
 			}
 		}
-		s.Infof("%s is not damaged; nothing was written", in.Name)
+		s.Infof("all values of %s can be read; nothing was written", in.Name)
 		return nil
 	}
 	var sum *savefile.Part // perhaps
@@ -98,13 +98,16 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		return open.WithChoice(err)
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
+	var corrected *edit.CorrectedError
 	reason := strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: ")
 	switch {
 	case errors.As(f.Info.Damage, new(*save.LengthError)):
 		s.NoteAtEnd("corrected the length; %s", reason)
 	case errors.As(f.Info.Damage, new(*save.ConversionError)):
 		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
-	case errors.As(f.Info.Damage, new(*edit.CorrectedError)):
+	case errors.As(f.Info.Damage, &corrected) && len(corrected.Others) > 0:
+		s.NoteAtEnd("lost: perhaps the type of a value, and nothing else; %s", reason)
+	case corrected != nil:
 		s.NoteAtEnd("lost: nothing but what is corrected; %s", reason)
 	case n == size && f.Info.Container.IsPlain():
 		s.NoteAtEnd("lost: nothing, unless the file is cut; a count is corrected; %s", reason)

@@ -439,6 +439,46 @@ func reals(t gdwire.Token) (bits float64) {
 	return bits
 }
 
+// Price returns the price of a token, to compare readings of the same bytes.
+func Price(t gdwire.Token) (bits float64) {
+	if t.IsValue() {
+		bits = typePrice(t.Type())
+	}
+	b, width := t.Bytes(), t.Width()/8
+	_, ints := t.Type().Components()
+	ints = ints || t.Type().Element() == gdwire.TypeInt
+	switch t.Kind() {
+	case gdwire.KindInt32, gdwire.KindInt64:
+		bits += number(uint64(t.Int() ^ t.Int()>>63))
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		bits += realPrice(t.Float(), width)
+	case gdwire.KindStringChunk, gdwire.KindProperty:
+		bits += number(uint64(len(b))) + letter*float64(len(b)) - text(b)
+	case gdwire.KindRID, gdwire.KindObjectID, gdwire.KindCallable, gdwire.KindSignal, gdwire.KindInputEvent, gdwire.KindImageStart: // in no save
+		bits += odd + number(t.ID()) + ownByte*float64(len(b))
+	default:
+		bits += number(uint64(t.Len()))
+		for ; width > 0 && len(b) >= width; b = b[width:] {
+			switch v := (Form{Width: width}).read(b); {
+			case ints:
+				bits += plainNumber(v, width)
+			case width == 4:
+				bits += realPrice(float64(math.Float32frombits(uint32(v))), width)
+			default:
+				bits += realPrice(math.Float64frombits(v), width)
+			}
+		}
+	}
+	return bits
+}
+
+// realPrice returns the price of a float of a width: its exponent, and its mantissa up to the last bit.
+func realPrice(x float64, width int) float64 {
+	_, exp := math.Frexp(x)
+	mantissa := 52 - min(bits.TrailingZeros64(math.Float64bits(x)), 52)
+	return number(uint64(max(exp, -exp))) + float64(mantissa) + float(x, 8*width)
+}
+
 // isText reports whether all bytes are characters of texts.
 func isText(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c > '~' })
