@@ -110,7 +110,7 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	case corrected != nil:
 		s.NoteAtEnd("lost: nothing but what is corrected; %s", reason)
 	case n == size && f.Info.Container.IsPlain():
-		s.NoteAtEnd("lost: nothing, unless the file is cut; a count is corrected; %s", reason)
+		s.NoteAtEnd("lost: nothing, unless the file is cut; a count is corrected, and values after it can be in another place; %s", reason)
 	case save.IsContainerError(f.Info.Damage) && !errors.As(f.Info.Damage, new(*gdwire.Error)):
 		s.NoteAtEnd("lost: nothing, unless more values followed; a value can be changed; %s", reason)
 	case len(f.Info.Around) > 0 && save.IsDamage(f.Info.Damage.Err):
