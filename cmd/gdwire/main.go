@@ -58,7 +58,7 @@ import (
 
 func main() { os.Exit(program.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePath, Words: words, Shows: "flat", Groups: []shell.Group{
+var program = shell.Program{ErrorText: open.ErrorText, Complete: open.CompletePath, Words: words, FlagWords: flagWords, Shows: "flat", Groups: []shell.Group{
 	{Heading: "Look", Commands: []shell.Command{
 		{Name: "tokens", Operands: "[FILE]", Max: 1, Summary: "Show every token with its offset.", Examples: `
 gdwire tokens save.bin
@@ -183,6 +183,9 @@ gdwire version`,
 			New: shell.Version},
 	}},
 }}
+
+// flagWords contains flags by their names in other programs.
+var flagWords = map[string]string{"exclude": "ignore", "except": "ignore", "dry-run": "n", "output": "o", "out": "o", "in-place": "i", "inplace": "i"}
 
 // words are commands of jq, gron, git and others. Those with a Command are another name of it.
 var words = []shell.Word{

@@ -217,5 +217,9 @@ func TestEditOnTerminal(t *testing.T) {
 	run("", "set", "gold = 8", "b", "-o", "c")
 	require.Equal(t, old, must(os.ReadFile("b"))(t))
 	require.NoFileExists(t, "b.bak", "undo took it")
-	require.FileExists(t, "c")
+	run("c.bak is the file before: gdwire undo c goes back to it", "set", "gold = 9", "b", "-o", "c")
+	run("", "encode", "-plain", "-o", "c")
+	require.FileExists(t, "c.2.bak")
+	run("", "set", "gold = 9", "b", "-o", "b")
+	require.NoFileExists(t, "b.bak", "the input was named")
 }

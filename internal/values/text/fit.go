@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -134,6 +135,9 @@ func (p *Node) spelled(text string) *Node {
 	return nil
 }
 
+// SimilarColor returns the name of a color most likely meant by a text, or "".
+func SimilarColor(name string) string { return MostSimilar(name, maps.Keys(colors())) }
+
 // MostSimilar returns the name most likely meant by a, or "" if none is similar. Names of more than 40
 // bytes are ignored.
 func MostSimilar(a string, names iter.Seq[string]) (similar string) {
@@ -189,7 +193,7 @@ func distance(a, b string, most int) int {
 // A NotFoundError reports a path without a value.
 type NotFoundError struct {
 	Path    string
-	Similar bool   // the text names a similar path, which leads to a value
+	Similar string // the path with the most similar key, which the text names, or ""
 	Meant   string // the path with the only key of the same text, of another type or with dots in it, or ""
 	Value   string // the text of the target
 
@@ -219,14 +223,16 @@ func (n *Nearest) NotFound(p *Node) *NotFoundError {
 	if !isOne {
 		meant = ""
 	}
+	whole := ""
 	if ok {
+		whole = missing.parent.String() + near.step + strings.TrimPrefix(p.String(), missing.String())
 		similar, isName := strings.CutPrefix(near.step, ".")
 		if missing != p || !isName {
 			similar = missing.parent.String() + near.step
 		}
 		text += "; did you mean " + Operand(similar) + "?"
 	}
-	return &NotFoundError{p.String(), ok, meant, p.Text, text}
+	return &NotFoundError{p.String(), whole, meant, p.Text, text}
 }
 
 // Means reports whether a number in the text of a key means the component x of a key: is x, or x

@@ -139,12 +139,32 @@ const (
 // keyHint tells how to write a key that is no name.
 const keyHint = `; keys other than names are written ["…"]`
 
+// pathHint tells how to write a typed text that is no path, and what follows it: with names between other signs, or with keys in brackets.
+func pathHint(typed, after string) string {
+	path := ""
+	for key := range strings.SplitSeq(signs.Replace(strings.TrimPrefix(typed, "$.")), ".") {
+		s := scanner{text: "." + key}
+		isKey := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" _-", r) }
+		if s.path(); s.err == nil && s.atEnd() && key != "" {
+			path += s.text
+		} else if trimmed := strings.TrimFunc(key, isKey); key != "" && trimmed == "" {
+			path += `["` + key + `"]`
+		} else {
+			return keyHint
+		}
+	}
+	return ": " + Operand(strings.TrimPrefix(path, ".")+after) + keyHint
+}
+
+// signs are what other languages write between names.
+var signs = strings.NewReplacer("->", ".", "::", ".", "/", ".")
+
 // Parse parses a path. The $ is optional.
 func Parse(text string) (Path, error) {
 	s := scanner{text: text}
 	p := s.path()
 	if !s.atEnd() {
-		s.errorf("unexpected %s%s", s.rest(), keyHint)
+		s.errorf("unexpected %s%s", s.rest(), pathHint(text, ""))
 	}
 	return p, s.failed()
 }
@@ -198,7 +218,9 @@ func (s *scanner) start() (p Path, change string) {
 		} else if i := strings.IndexByte(op, '='); 0 < i && i < 3 && strings.Trim(op[:i], "|&^%<>*") == "" {
 			hint = "; +=, -=, *= and /= change one"
 		} else if !s.atEnd() {
-			hint = keyHint
+			typed, _, _ := strings.Cut(s.text, "=")
+			typed = strings.TrimRight(typed, "+-*/ ")
+			hint = pathHint(typed, s.text[len(typed):])
 		}
 		s.errorf("want = and a value%s", hint)
 	}

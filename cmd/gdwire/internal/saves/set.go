@@ -376,7 +376,7 @@ func (e *editor) adds(c *save.Content, name string, err error) string {
 	var target interface{ Target() (path, value string) }
 	var missing *text.NotFoundError
 	var wrong *edit.TypeError
-	if !errors.As(err, &target) || errors.As(err, &missing) && (!e.hasLines() || missing.Similar) ||
+	if !errors.As(err, &target) || errors.As(err, &missing) && (!e.hasLines() || missing.Similar != "") ||
 		errors.As(err, &wrong) && !strings.HasPrefix(wrong.Old, gdwire.TypeArray.String()) {
 		return ""
 	}

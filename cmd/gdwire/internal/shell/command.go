@@ -32,6 +32,8 @@ type Program struct {
 	Shows string
 	// Words contains answers to the command names of other programs.
 	Words []Word
+	// FlagWords contains the names of flags by those that other programs have.
+	FlagWords map[string]string
 	// ErrorText returns the text of an error, with a hint at the flag that helps.
 	ErrorText func(error) string
 	// Complete returns the paths in a file with the prefix word.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire/internal/values/text"
@@ -320,6 +321,9 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 	if err == nil && action.Check != nil {
 		err = action.Check()
 	}
+	if err == nil && isTerminal && c.Binary && f.Output != "" && !sameFile(f.File(), f.Output) {
+		f.Backup = true // another file, which is forgotten perhaps
+	}
 	if err == nil && action.File != nil {
 		err = c.checkFiles(f)
 	}
@@ -359,6 +363,7 @@ func withSimilarFlag(err error, f *Flags) error {
 			similar = one
 		}
 	})
+	similar = cmp.Or(f.Lookup(f.program.FlagWords[name]), similar)
 	if similar == nil {
 		return err
 	}
@@ -426,6 +431,15 @@ func (s *Stdio) undo(name string, redo bool) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	later := ""
+	isBefore := func(copied string) bool {
+		other, err := os.Stat(copied)
+		info, failed := os.Stat(name)
+		return err != nil || failed == nil && other.ModTime().Before(info.ModTime())
+	}
+	if !redo && isBefore(source) && isBefore(copyName(name, i+1, to)) { // and no undo wrote it
+		later = ", which changed after the edit"
+	}
 	if err := cmp.Or(checkRegular(name), copyFile(name, kept, os.O_TRUNC)); err != nil {
 		return err
 	}
@@ -436,7 +450,8 @@ func (s *Stdio) undo(name string, redo bool) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(kept))
 	}
-	s.Infof("%s is what %s was, and %s is the file before", name, source, kept)
+	_ = os.Chtimes(kept, time.Time{}, time.Now()) // not before that of name
+	s.Infof("%s is what %s was, and %s is the file before%s", name, source, kept, later)
 	return os.Remove(source)
 }
 

@@ -114,9 +114,15 @@ func (p *Place) IsIn(c *save.Content) bool {
 func Hint(c *save.Content, err error, other string) string {
 	var missing *text.NotFoundError
 	var wrong *TypeError
-	if errors.As(err, &missing) && !missing.Similar {
+	switch {
+	case errors.As(err, &missing) && missing.Similar == "":
 		return places(c, missing.Path)
-	} else if !errors.As(err, &wrong) {
+	case missing != nil:
+		if all := follow(c, missing, func(e *text.NotFoundError) string { return e.Similar }); all != "" && all != missing.Similar {
+			return " There is " + text.Operand(all)
+		}
+		return ""
+	case !errors.As(err, &wrong):
 		return ""
 	}
 	isText := func(t string) bool {
@@ -355,27 +361,31 @@ func CanAdd(c *save.Content, at string) bool {
 // Meant returns the only path that one without a value can mean, or "": by keys of the same text, an index in quotes, or, if it
 // names no packet, in the only one that has it.
 func Meant(c *save.Content, missing *text.NotFoundError, anywhere bool) string {
-	path, _ := text.Parse(missing.Path)
-	for missing.Meant != "" {
-		meant := missing.Meant
-		path, err := text.Parse(meant)
-		if err = cmp.Or(err, Find(c, path)); err == nil {
-			return meant
-		} else if !errors.As(err, &missing) {
-			return ""
-		}
+	if meant := follow(c, missing, func(e *text.NotFoundError) string { return e.Meant }); meant != "" {
+		return meant
 	}
+	path, _ := text.Parse(missing.Path)
 	for i := range path.Steps {
 		step, in := &path.Steps[i], text.Path{Packet: path.Packet, Steps: path.Steps[:i+1]}
 		if n, err := strconv.ParseInt(step.Key.Text, 10, 64); err == nil && step.Op == text.Child && Find(c, in) != nil {
 			*step = text.Step{Key: text.Value{Type: gdwire.TypeInt, Int: n}}
 		}
 	}
-	if Find(c, path) == nil {
+	if Find(c, path) == nil || anywhere && path.Packet == 0 && inOne(c, &path) {
 		return path.String()
 	}
-	if anywhere && path.Packet == 0 && inOne(c, &path) {
-		return path.String()
+	return ""
+}
+
+// follow returns the path with a value that others without one lead to, each the next of the error of the one before, or "".
+func follow(c *save.Content, missing *text.NotFoundError, next func(*text.NotFoundError) string) string {
+	for at := next(missing); at != ""; at = next(missing) {
+		path, err := text.Parse(at)
+		if err = cmp.Or(err, Find(c, path)); err == nil {
+			return at
+		} else if !errors.As(err, &missing) {
+			break
+		}
 	}
 	return ""
 }

@@ -348,7 +348,18 @@ func (e *ValueError) Error() string {
 	if e.Such != "" {
 		such = ", such as " + example(e.Old, e.Such, e.Err.Text)
 	}
-	return fmt.Sprintf("%s is of type %s%s: %s", e.Path, e.Old, such, e.Err.Reason)
+	return fmt.Sprintf("%s is of type %s%s: %s%s", e.Path, e.Old, such, e.Err.Reason, e.meant())
+}
+
+// meant returns the line with the change or color that the text means perhaps, after "; ", or "".
+func (e *ValueError) meant() string {
+	typed := e.Err.Text
+	if color := text.SimilarColor(typed); e.Old == gdwire.TypeColor.String() && color != "" {
+		return "; " + text.Operand(e.Path+" = "+color)
+	} else if len(typed) > 2 && strings.IndexByte("+-*/", typed[0]) >= 0 && typed[1] == ' ' {
+		return "; " + text.Operand(e.Path+" "+typed[:1]+"="+typed[1:])
+	}
+	return ""
 }
 
 // example returns the old value as an example of its type, or the number in a code such as #ff that was typed for an int.
