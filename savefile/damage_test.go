@@ -341,6 +341,16 @@ func TestEditEnd(t *testing.T) {
 			require.True(t, o != nil || bytes.HasSuffix(written(t, f), []byte(after)))
 		}
 	}
+	const text = `{"version": 3, "name": "Bob", "gold": 250, "list": [1, 2, 3]}`
+	d = new(variant.Dictionary)
+	for i := range recognize.HeadSize / 16 {
+		d.Set(fmt.Sprintf("item number %d of the list", i), i)
+	}
+	b, _ = file(t, Info{Lengths: LittleEndian}, d)
+	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
+	f := must(read(b, nil))(t)
+	require.Len(t, must(values(f))(t), 1, "the text is no packet")
+	require.Equal(t, b, written(t, f))
 }
 
 // TestRepairCutZeros: zeros at the end of a cut file can stand for other bytes, and are removed.

@@ -212,6 +212,8 @@ func (s *search) values(p *place) (*found, error) {
 	p.Bytes = st.Bytes
 	v := st.Values
 	switch {
+	case v.fits() && st.turnsOdd(): // after the head
+		v.Certainty = recognize.Damaged
 	case p.broken && v.Certainty == recognize.Unknown:
 		v.Certainty, v.Readings = recognize.Damaged, []recognize.Reading{{Format: st.Decoder.Format, Frame: Bare}}
 	case p.broken && v.fits() && st.runsOut(): // after the head
@@ -236,6 +238,20 @@ func (s *search) values(p *place) (*found, error) {
 
 // maxMeasured is the maximum number of values measured one by one.
 const maxMeasured = 1 << 10
+
+// turnsOdd reports whether the first packet is a value that is longer than the head, and what follows it begins like none.
+func (st *Stack) turnsOdd() bool {
+	head := st.Values.Head
+	if !st.Framed() || st.at == nil || st.Values.Whole || !recognize.PlainHeader(head[lengthSize:]) {
+		return false
+	}
+	for p, err := range NewContent(st.at, st.Size, &st.Reading).extents {
+		if err != nil || p.index > 0 || p.end < int64(len(head)) {
+			return p.index > 0 && p.odd
+		}
+	}
+	return false
+}
 
 // fills sets and returns filled, and then narrow. More values than maxMeasured do not fill the bytes.
 func (st *Stack) fills() bool {
