@@ -178,7 +178,7 @@ var fileGroup = group{
 			out      = &drain{}
 			to       = io.MultiWriter(dst, out) // no shortcut of a file
 		)
-		e.Reset(src)
+		e.Reset(io.MultiWriter(src, dst)) // else the first contender pays for the pages of dst
 		check(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)))
 		for left := size; left > 0; left -= len(buf) {
 			must(e.Write(buf[:min(left, len(buf))]))
