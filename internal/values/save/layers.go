@@ -147,13 +147,19 @@ func (s *search) unproved(b *Bytes, co fileaccess.Options, err error) (*containe
 	}
 	co.MaxBuffered = 1
 	r, failed := newContentReader(s.name, struct{ io.Reader }{b.Reader()}, &co, false) // read once, so before the MD5
-	if failed != nil {
+	if failed != nil || r.info.Size > maxAround {
 		return nil, err
 	}
-	all, after := (&Bytes{once: r}).buffer(maxAround)
-	in := s.Known.input(&s.Reading)
-	in.Head, in.Size = all[:min(len(all), recognize.HeadSize)], int64(len(all))
-	if after == nil || recognize.Recognize(in).Certainty < recognize.Damaged {
+	inside, in := &Bytes{once: r}, s.Known.input(&s.Reading)
+	in.Head, in.Size = inside.peek(recognize.HeadSize), r.info.Size
+	if n := len(in.Head); n < recognize.HeadSize {
+		in.Size = int64(n)
+	}
+	if recognize.Recognize(in).Certainty < recognize.Damaged {
+		return nil, err // before the rest takes memory
+	}
+	all, after := inside.buffer(maxAround)
+	if after == nil {
 		return nil, err
 	}
 	if at := (*fileaccess.Error)(nil); !isCut && errors.As(after, &at) {
