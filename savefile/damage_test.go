@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -568,4 +569,16 @@ func TestDamagedPackets(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, hidden, 7)
+}
+
+// TestWrongKeyMemory: a wrong key gives bytes that are no values, of which only the head is held.
+func TestWrongKeyMemory(t *testing.T) {
+	const size, most = 8 << 20, 2 << 20
+	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, size))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, fileaccess.ErrPassword)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
 }
