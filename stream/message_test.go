@@ -82,9 +82,12 @@ func (l *late) set(at time.Time) {
 		l.ch = make(chan struct{})
 	default:
 	}
-	if !at.IsZero() {
-		ch := l.ch
-		l.timer = time.AfterFunc(time.Until(at), func() { close(ch) })
+	switch ch, d := l.ch, time.Until(at); {
+	case at.IsZero():
+	case d > 0:
+		l.timer = time.AfterFunc(d, func() { close(ch) })
+	default:
+		close(ch)
 	}
 }
 
