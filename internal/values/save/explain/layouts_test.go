@@ -326,6 +326,8 @@ const layouts = `
 1 m:SAVE sp4 B u32=3600 png
 1 m:GAME png sp4 crcp B png
 3 u32=7 [ png V ]
+6 u32=812 [ sp2 B ] u32=800 u8=3 u32=797 rnd12
+1 u8=255 u16=65535 u32=12345678 u64=9876543210 f32=3.14 u64=4613303441197561744 V
 `
 
 // sizes returns the sizes of contents in tests.

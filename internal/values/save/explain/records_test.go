@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -180,6 +181,33 @@ func TestWork(t *testing.T) {
 		s.find(test.b, s.Formats, 0)
 		require.LessOrEqual(t, s.used/int64(len(test.b)), int64(test.times), test.name)
 	}
+}
+
+// TestRecordsAfterNumbers: numbers before each of many small records are no lengths, and the first of them is no damaged Array with
+// the others in it.
+func TestRecordsAfterNumbers(t *testing.T) {
+	b, values := []byte("ECSW"), [][]byte(nil)
+	for i := range 400 {
+		v := testenv.Must(variant.Marshal(map[string]float64{"x": float64(i), "speed": 2}))(t)
+		values = append(values, v)
+		b = slices.Concat(b, integer(uint64(3<<32+i), 8, false), integer(uint64(len(v)), 4, false), v)
+	}
+	for _, blocks := range [][]byte{nil, slices.Concat(integer(400, 4, false), integer(16, 8, false), b[4:])} {
+		p := Find(slices.Concat(b, blocks), nil)
+		require.NotNil(t, p)
+		require.NoError(t, p.Err)
+		require.False(t, p.IsDamaged())
+		require.Equal(t, values, p.Values()[:len(values)])
+	}
+}
+
+// TestNumbersAreNoChecksum: numbers before a value, with more zeros than a digest has, look like none.
+func TestNumbersAreNoChecksum(t *testing.T) {
+	numbers := slices.Concat(integer(9876543210, 8, false), integer(uint64(math.Float32bits(3.14)), 4, false), integer(math.Float64bits(2.71828), 8, false))
+	p := Find(slices.Concat([]byte{255, 255, 255}, numbers, saved(t, 400, 1, "Ada")), nil)
+	require.NotNil(t, p)
+	_, size := p.Secret()
+	require.Zero(t, size)
 }
 
 // TestDamagedRecord: a damaged record is one, and not several small values in it.

@@ -76,7 +76,7 @@ func (f *finder) weighInside() {
 		n, _ := slices.BinarySearchFunc(f.found[i:], to, func(x body, to int) int { return x.at - to })
 		if left -= n; left > 0 && f.ended == nil {
 			row, saving = f.chain(f.found[i:i+n], from, to, damaged, func(x *body) bool {
-				return x.from < from || x.to > to || damaged && (x.kind != Value || x.wrong)
+				return x.from < from || x.to > to || damaged && (x.kind != Value || x.length.Width > 0)
 			})
 		}
 		return row, max(0, saving)
@@ -114,6 +114,9 @@ func (f *finder) untyped() {
 			continue
 		}
 		count := binary.LittleEndian.Uint32(f.b[p+4:])
+		if int(count) == c.to-c.at { // a length
+			continue
+		}
 		for at := max(lengthSize, c.at-maxLost); at < p; at++ { // a length fits
 			if lengths[0].read(f.b[at-lengthSize:at]) == uint64(len(f.b)-at) {
 				lost := c.at - at
@@ -227,10 +230,18 @@ func (f *finder) broken() {
 			}
 		}
 		slices.Sort(starts)
+		var gaps [][2]int // where a gap begins, and the next start
 		for _, p := range ends {
 			if k, ok := slices.BinarySearch(starts, p); !ok && len(ends) > 1 {
-				f.damaged(p, starts[k:], l.Form, l.bits)
+				gaps = append(gaps, [2]int{p, k})
 			}
+		}
+		const few, most = 8, 4 // records, and gaps for each that follows another
+		if len(gaps) > few && len(gaps) > most*(len(ends)-len(gaps)) {
+			continue // records begin with bytes of the game's own
+		}
+		for _, g := range gaps {
+			f.damaged(g[0], starts[g[1]:], l.Form, l.bits)
 		}
 	}
 }
@@ -253,7 +264,8 @@ func (f *finder) damaged(p int, starts []int, length Form, frame float64) {
 		c.to = c.at + w.size
 	}
 	isEdge := p == 0 || c.to == len(f.b)
-	if c.to < p+8 || isEdge && (c.to-p)%4 != 0 {
+	const least = 12 // bytes: a null after its length can be any two numbers
+	if c.to < p+least || isEdge && (c.to-p)%4 != 0 {
 		return
 	}
 	if w.size > c.to-c.at {

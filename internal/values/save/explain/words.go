@@ -424,7 +424,7 @@ func (p *Parse) missing(body, from int) int {
 		first--
 	}
 	const more, least = 16, 12 // times the size of the whole record, and bytes of a stream
-	isStream := p.Parts[body].Kind == Packed
+	isPacked := p.Parts[body].Kind == Packed
 	whole := p.Bytes()
 	for i := first; i < body; i++ {
 		f := p.Parts[i].Field
@@ -436,7 +436,11 @@ func (p *Parse) missing(body, from int) int {
 			return 0
 		}
 		size := f.Form.read(whole[at : at+f.Form.Width])
-		if isStream && size < least || !isStream && (size-f.Form.read(p.Parts[i].Bytes))%4 != 0 {
+		next := whole[min(at+starts[body]-starts[i], len(whole)):]
+		if len(next) > 8 && !isHeader(next) && !isStream(next) && !copiesHeader(next) && !isBase64(next[:8]) {
+			continue // no body
+		}
+		if isPacked && size < least || !isPacked && (size-f.Form.read(p.Parts[i].Bytes))%4 != 0 {
 			continue // values differ by words
 		}
 		end := int64(at+starts[f.Rule.From]-starts[i]-f.Rule.Add) + int64(min(size, maxLength))
@@ -730,6 +734,7 @@ func isNoise(b []byte) bool {
 
 // secret returns the offset and size of what looks like a digest.
 func secret(b []byte) (at, size int) {
+	const mostZeros = 2 // of numbers there are more
 	isWords := isUTF8(b)
 	hex := make([]int, len(b)+1) // in the bytes from each on
 	for i := len(b) - 1; i >= 0; i-- {
@@ -741,7 +746,7 @@ func secret(b []byte) (at, size int) {
 		for _, step := range []int{4, 1} { // aligned ones first
 			for k := 0; k+w <= len(b); k += step {
 				switch {
-				case !isWords && isNoise(b[k:k+w]) && !isText(b[k:k+letterRun]):
+				case !isWords && isNoise(b[k:k+w]) && bytes.Count(b[k:k+w], []byte{0}) <= mostZeros && !isText(b[k:k+letterRun]):
 					return k, w
 				case hex[k] >= 2*w:
 					return k, 2 * w
