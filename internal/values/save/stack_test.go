@@ -385,6 +385,11 @@ func TestHeaderAndTrailer(t *testing.T) {
 		require.True(t, s.Values.fits(), "%q", around)
 		require.Equal(t, value, must(s.ReadAll())(t), "%q", around)
 	}
+	stream := must(fileaccess.Compress(nil, value, fileaccess.Deflate))(t)
+	b := slices.Concat(words(uint32(len(stream))^0x48), stream) // and a version before a stream is no damaged length
+	s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
+	require.True(t, s.Values.fits())
+	require.Equal(t, value, must(s.ReadAll())(t))
 }
 
 // TestFirstValue: a value after a header is found although something else follows it, and in foreign files there is none.

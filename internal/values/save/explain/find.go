@@ -167,10 +167,7 @@ func (s *search) find(b []byte, formats []gdwire.Format, depth int) *Parse {
 	return first
 }
 
-const (
-	near         = 40 // bits: rows within these are explained
-	mostUnproved = 16 // bodies
-)
+const mostUnproved = 16 // bodies
 
 // inside is find for a content of a stream.
 func (s *search) inside(content []byte, format gdwire.Format, depth int) *Parse {
@@ -245,7 +242,7 @@ func (s *search) order(b []byte, formats []gdwire.Format) []gdwire.Format {
 	return slices.Concat(formats[best:best+1], formats[:best], formats[best+1:])
 }
 
-// first returns what the values at the start of b save, and those in streams and base64 text there.
+// first returns what the values at the start of b save, each less than a piece of a value does, and those in streams and base64 text there.
 func (s *search) first(r *reader, b []byte) (saving float64) {
 	const few, most, line = 1 << 10, 500_000, 64 // bytes, instructions and digits
 	window := b[:min(len(b), few)]
@@ -262,8 +259,8 @@ func (s *search) first(r *reader, b []byte) (saving float64) {
 				saving += s.first(r, content)
 			}
 			p = digits - 1
-		} else if w := r.value(window[p:]); w.saving > 0 && w.read > 0 { // up to where it is cut
-			if saving += w.saving; !w.bytes { // in which others can be
+		} else if w := r.start(b[p:], len(window)-p); w.saving > 0 && w.read > 0 { // up to where it is cut
+			if saving += max(0, w.saving-rowPrice); !w.bytes { // in which others can be
 				p += w.read - 1
 			}
 		}
@@ -275,7 +272,7 @@ func (s *search) first(r *reader, b []byte) (saving float64) {
 func sureSpans(known, records [][2]int, found []body) [][2]int {
 	known = slices.Concat(known, records)
 	for i := range found {
-		if c := &found[i]; c.kind != Packed && c.saving > muchSaving && !c.bytes {
+		if c := &found[i]; c.kind != Packed && c.isSure(muchSaving) {
 			known = append(known, [2]int{c.at, c.to})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
@@ -439,6 +440,15 @@ func TestTraps(t *testing.T) {
 	small := pack(t, hundred, "zstd")
 	u32 := func(n int) []byte { return integer(uint64(n), 4, false) }
 	sized := func(b []byte) []byte { return append(u32(len(b)), b...) }
+	tiles, words := make([]int32, 3000), make([]any, 900)
+	for i := range tiles {
+		tiles[i] = int32(i * i % 40)
+	}
+	for i := range words {
+		words[i] = []any{"item " + strconv.Itoa(i), i, float64(i)}[i%3]
+	}
+	table := testenv.Must(variant.Marshal(map[string]any{"name": "Ada", "tiles": tiles}))(t)
+	old := testenv.Must(variant.Marshal(words, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
 	for _, trap := range []struct {
 		name  string
 		input []byte
@@ -465,6 +475,8 @@ func TestTraps(t *testing.T) {
 		{"lengths of 8 bits that are one number", bytes.Repeat(join([]byte{byte(len(value))}, value), 5), "in 5 records (size at 0, which is written anew)", -1},
 		{"T2: base64 before a length that is a letter", bytes.Repeat(append(u32(112), base64.StdEncoding.EncodeToString(saved(t, 0, 0, strings.Repeat("x", 54)))...), 3), "in 3 records (size at 0, which is written anew), in base64", -1},
 		{"a stream in a stream of FastLZ", join(u32(7), pack(t, pack(t, long, "zstd"), "fastlz")), "after a header of 4 bytes, compressed with fastlz", -1},
+		{"a table of numbers that are headers", join(u32(1), table), "after a header of 4 bytes", -1},
+		{"elements that are values of Godot 4, too", join([]byte("SAVE"), sized(old), []byte{7}, sized(old), []byte{7}, sized(old)), "in 3 records (size at 1, which is written anew), after a header of 3 bytes", -1},
 		{"values alone", value, "", -1},
 		{"values after zeros", join(make([]byte, 2000), value), "", -1},
 		{"text", []byte("[section]\nkey=\"dmFsdWU=\"\n"), "", -1},

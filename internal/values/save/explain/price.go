@@ -138,6 +138,7 @@ const (
 	enoughBodies = 14 // without the fields
 	enoughInside = 4  // in a stream, which is evidence itself
 	minCut       = 40
+	near         = 40  // rows within these are explained
 	doubtfulSize = 13  // Doubt for a size of two bytes or more
 	sureSaving   = 100 // a body that saves more is not searched for others
 	muchSaving   = 300 // nor in another format
@@ -292,7 +293,10 @@ func isAlmostHeader(b []byte) bool {
 }
 
 // value returns the weight of the value at the start of b. Its size is 0 if b does not begin like a value.
-func (r *reader) value(b []byte) weighed {
+func (r *reader) value(b []byte) weighed { return r.start(b, len(b)) }
+
+// start is value for the tokens up to an offset.
+func (r *reader) start(b []byte, end int) weighed {
 	w := &r.last
 	*w = weighed{}
 	if !isHeader(b) {
@@ -307,7 +311,10 @@ func (r *reader) value(b []byte) weighed {
 		if perToken*int64(tokens) > r.budget.left() {
 			return weighed{}
 		}
-		w.read = at
+		if w.read = at; at >= end && at < len(b) {
+			w.cut = true
+			break
+		}
 		t, err := d.ReadToken()
 		if err != nil {
 			work := perError

@@ -52,6 +52,16 @@ func (c *body) end() int {
 	return c.to
 }
 
+// isSure reports whether nothing else begins in the body: the body saves so much, or is a large value, and contains no bytes that can
+// contain values.
+func (c *body) isSure(least float64) bool {
+	const large = 1 << 10
+	if c.kind == Value && c.to-c.at >= large {
+		least = near
+	}
+	return c.saving > least && !c.bytes
+}
+
 // isDamaged reports whether the body is damage.
 func (c *body) isDamaged() bool { return c.wrong || c.kind == Cut }
 

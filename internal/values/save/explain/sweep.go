@@ -47,7 +47,7 @@ func (f *finder) bodies() []body {
 			if p < until && c.length.Width > 0 && c.kind == Value && !c.wrong { // the number of a record can be the header of a Dictionary of the records after it
 				until = 0
 			}
-			if c.saving > sureSaving && !c.bytes && c.end() > until {
+			if c.isSure(sureSaving) && c.end() > until {
 				sure, until = c.at, c.end()
 			}
 		}

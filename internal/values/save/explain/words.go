@@ -509,7 +509,7 @@ func (p *Parse) drop(at int, err *CutError, o *Options) {
 }
 
 // IsProved reports whether the parse cannot be a damaged row of packets: each gap between bodies contains nothing but text and
-// fields, or a checksum; the bytes between records are as many each time; a header before the first length is a number or two; and
+// fields, or a checksum; the bytes between records are as many each time; a header before the first length or stream is a number or two; and
 // the bytes after the values cannot be what is left of one more.
 func (p *Parse) IsProved() bool {
 	const header = 8
@@ -522,6 +522,7 @@ func (p *Parse) IsProved() bool {
 		part, g := &p.Parts[i], &gaps[len(gaps)-1]
 		switch {
 		case part.isBody():
+			g.sized = g.sized || part.Kind == Packed
 			gaps = append(gaps, gap{})
 		case part.Kind == Blob:
 			g.sum = true
