@@ -308,6 +308,46 @@ func TestCorrectedTypes(t *testing.T) {
 	require.Equal(t, gdwiretest.Encode(t, []any{1}), written(t, f))
 }
 
+// TestCorrectedCounts: a count, type or length that is one more or less is corrected if what follows proves it, or others are named,
+// but for one.
+func TestCorrectedCounts(t *testing.T) {
+	for _, kind := range plainKinds {
+		d := content()
+		d.Set("items", []any{map[string]any{"id": "a1", "n": 5}, map[string]any{"id": "b2", "n": 7, "more": []string{"x", "yz"}}, []int32{7, 8, 9}})
+		if kind.Format == gdwire.Godot3 {
+			d.Delete("floats") // of a declared type
+		}
+		b, _ := file(t, kind, d)
+		damages, right, wrong := 0, 0, 0
+		for at := 0; at < len(b); at += 4 {
+			for _, by := range []byte{1, 255} {
+				damaged := bytes.Clone(b)
+				if damaged[at] += by; b[at] == 0 || b[at] > 64 || errOf(all(damaged, given(kind))) == nil {
+					continue
+				}
+				damages++
+				f, err := read(damaged, repairing(kind))
+				if err != nil {
+					continue
+				}
+				text := f.Info.Damage.Error()
+				if got := written(t, f); bytes.Equal(b, got) {
+					right++
+				} else if strings.Contains(text, " now") && !strings.Contains(text, "may have been") && !strings.Contains(text, " now, or ") {
+					wrong++
+					t.Logf("%d by %d: %s", at, int8(by), text)
+				}
+			}
+		}
+		least := 6
+		if kind.Lengths == NoLengths { // it may be cut
+			least = 4
+		}
+		require.LessOrEqual(t, wrong, 1, "%v", kind)
+		require.GreaterOrEqual(t, 10*right, least*damages, "%v: of %d", kind, damages)
+	}
+}
+
 // isZeroed reports whether now can be old with zeros in its last bytes.
 func isZeroed(old, now any) bool {
 	switch old.(type) {

@@ -216,8 +216,8 @@ type Options struct {
 	// longest valid start, closed properly. A number of 64 bits, or a null, is also missing if the
 	// zeros of a zeroed end begin inside, because a part of the number can be lost. Open and Read then
 	// read all of the file. Info.Damage describes the missing part, with the path of the first lost
-	// value. If the values take at most 4 MiB, and can all be read then, one type that is none or one length of a text is corrected
-	// instead, or bytes of text that are no UTF-8 become question marks. Info.Damage names other types that the value may have had.
+	// value. If the values take at most 4 MiB, and can all be read then, one type, count or length is corrected instead, or bytes of
+	// text that are no UTF-8 become question marks. Info.Damage names other corrections that explain the file about as well.
 	Repair bool
 }
 

@@ -198,6 +198,14 @@ func (c *Content) IsProved() bool {
 	return n == 0
 }
 
+// IsTold reports whether lengths or a size in the file say where the content ends: it is not cut.
+func (c *Content) IsTold() bool {
+	if c.around != nil {
+		return c.around.IsTold()
+	}
+	return c.Frame != Bare
+}
+
 // Streams returns the contents and bytes of the streams around the value of a packet, from the innermost.
 func (c *Content) Streams(packet int64) [][]byte {
 	if p := c.parse(); p != nil {

@@ -106,7 +106,7 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	case errors.As(f.Info.Damage, new(*save.ConversionError)):
 		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
 	case errors.As(f.Info.Damage, &corrected) && len(corrected.Others) > 0:
-		s.NoteAtEnd("lost: perhaps the type of a value, and nothing else; %s", reason)
+		s.NoteAtEnd("lost: perhaps the type of a value or the place of values, and nothing else; %s", reason)
 	case corrected != nil:
 		s.NoteAtEnd("lost: nothing but what is corrected; %s", reason)
 	case n == size && f.Info.Container.IsPlain():

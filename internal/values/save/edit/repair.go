@@ -7,18 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	mathbits "math/bits"
 	"slices"
 	"unicode"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/values/save"
 	"github.com/gdwire/gdwire/internal/values/save/explain"
+	"github.com/gdwire/gdwire/internal/values/save/recognize"
 )
 
 // A CorrectedError reports damage that is corrected, so that nothing else is lost.
 type CorrectedError struct {
 	Err    *gdwire.Error // the first
-	Others []gdwire.Type // which the corrected value may have had as well
+	Others []string      // other corrections that explain the rest about as well
 	now    string
 }
 
@@ -73,120 +76,333 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 }
 
 // correct returns a content of which all can be read up to the end of the packet with the index, or up to the end of all packets
-// after lengths, because the bytes in error are corrected: one type that is none or one length of a text becomes the most probable
-// one, or bytes of texts that are no UTF-8 become question marks. Otherwise correct returns nil, also if it is not known what else
-// would be lost.
+// after lengths, because the bytes in error are corrected: bytes of texts that are no UTF-8 become question marks, or one type, count
+// or length becomes the most probable one. Otherwise correct returns nil, also if it is not known what else would be lost.
 func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
-	const most = 16 // bytes corrected
-	var first *gdwire.Error
-	if c.Size > save.MaxHeld || !errors.As(bad, &first) || first.Offset > c.Size {
+	e := &CorrectedError{}
+	if c.Size > save.MaxHeld || !errors.As(bad, &e.Err) || e.Err.Offset > c.Size {
 		return nil, nil
 	}
 	b := make([]byte, c.Size)
 	if _, err := c.ReadAt(b, 0); err != nil && err != io.EOF {
 		return nil, nil
 	}
-	fixed := c.Repaired(bytes.NewReader(b), c.Size)
-	fixed.Decoder.AllowObjects = true
-	read := func(m *meaning) error {
-		return cmp.Or(fixed.CheckLengths(), fixed.Packets(save.Every, func(p *save.Packet) (bool, error) {
-			if c.Frame == save.Bare && p.Index > index {
-				return false, errors.New("another value")
-			}
-			if m != nil && p.Index == index {
-				m.read(p)
-			}
-			return true, p.Finish(nil)
-		}))
+	x := &corrector{Content: c.Repaired(bytes.NewReader(b), c.Size), b: b, index: index}
+	x.Decoder.AllowObjects, x.Decoder.Strict = true, true
+	isFixed := x.question(bad, e)
+	for _, x.index = range []int64{index, 0} { // what a wrong count leaves of the first value are values, too
+		if isFixed = isFixed || x.mean(e); c.Frame != save.Bare {
+			break
+		}
 	}
-	e := &CorrectedError{Err: first}
-	if all := meanings(fixed, b, index, first, read); len(all) > 0 {
-		best := all[0]
-		e.now = fmt.Sprintf("the type is %v now", best.of)
-		if len(best.fix) == lengthSize {
-			e.now = fmt.Sprintf("the text at offset %d has %d bytes now", best.value, binary.LittleEndian.Uint32(best.fix))
-		}
-		for _, m := range all[1:] {
-			if m.price > best.price+explain.Doubt {
-				break
-			} else if m.at != best.at || m.end != best.end {
-				return nil, nil
-			}
-			e.now += fmt.Sprintf("%s %v", [...]string{", and may have been", " or"}[min(len(e.Others), 1)], m.of)
-			e.Others = append(e.Others, m.of)
-		}
-		copy(b[best.at:], best.fix)
-		bad = nil
-	} else if errors.Is(bad, gdwire.ErrUTF8) {
-		fixed.Decoder.Strict = c.Decoder.Strict
-		n := 0
-		for at := first; errors.Is(bad, gdwire.ErrUTF8) && errors.As(bad, &at) && n < most; n++ {
-			b[at.Offset] = '?'
-			bad = read(nil)
-		}
-		e.now = fmt.Sprintf("bytes of the text that are question marks now: %d", n)
-	}
-	if bad != nil {
+	if x.Decoder.Strict = c.Decoder.Strict; !isFixed && !x.question(bad, e) {
 		return nil, nil
 	}
-	fixed.Decoder = c.Decoder
-	return fixed, e
+	x.Decoder = c.Decoder
+	return x.Content, e
 }
 
-// A meaning is how the bytes from a damaged value on can be read strictly, up to their end.
+// A corrector corrects a damaged packet.
+type corrector struct {
+	*save.Content
+	b       []byte // of the content
+	index   int64  // of the packet, which ends at end
+	end     int64
+	d       *gdwire.Decoder
+	items   []item // of the packet, up to the first that cannot be read
+	missing int64  // values that the counts promise more than there are, or math.MaxInt64 if the item at broken cannot be read
+	broken  int64
+	left    int64 // bytes that may still be read
+}
+
+// A meaning is how the packet can be read strictly, up to its end, with other bytes in one place.
 type meaning struct {
-	value int64  // the offset of the value
-	at    int64  // of the bytes to correct:
-	fix   []byte // the type, or the length of a text
-	of    gdwire.Type
-	end   int64   // the offset after the value
-	price float64 // in bits
+	value   int64 // the offset of the value
+	at      int64 // of the bytes to correct:
+	fix     []byte
+	what    string      // says what they are then
+	of      gdwire.Type // of the value
+	isCount bool
+	end     int64   // the offset after the value
+	price   float64 // in bits
 }
 
-// meanings returns the meanings of the value with the first error in the packet with the index of c, which are the bytes b, the
-// cheapest first. read reads all of c.
-func meanings(c *save.Content, b []byte, index int64, first *gdwire.Error, read func(*meaning) error) (all []meaning) {
-	const types, head = 40, 8 // their ids; the bytes of the header and the length of a text
-	const proof = 1 << 30     // bits of a checksum that agrees, more than any price
-	c.Decoder.Strict = true
-	add := func(m meaning) {
-		was := bytes.Clone(b[m.at:][:len(m.fix)])
-		if copy(b[m.at:], m.fix); read(&m) == nil {
-			if c.IsProved() {
-				m.price -= proof
-			}
-			all = append(all, m)
-		}
-		copy(b[m.at:], was)
+// question replaces bytes of texts that are no UTF-8 by question marks, and reports whether all can be read then.
+func (x *corrector) question(bad error, e *CorrectedError) bool {
+	const most = 16 // bytes
+	n, was := 0, bytes.Clone(x.b)
+	for at := e.Err; errors.Is(bad, gdwire.ErrUTF8) && errors.As(bad, &at) && n < most; n++ {
+		x.b[at.Offset] = '?'
+		bad = x.read(nil)
 	}
-	for id := byte(0); errors.Is(first, gdwire.ErrType) && first.Offset < c.Size && id < types; id++ {
-		add(meaning{value: first.Offset, at: first.Offset, fix: []byte{id}})
+	if bad != nil {
+		copy(x.b, was)
+		return false
 	}
-	at := int64(-1) // the first text that no engine writes, or the last one before the error
-	_ = c.Packets(func(i int64) bool { return i == index }, func(p *save.Packet) (bool, error) {
-		start := p.Offset
-		for t, err := range p.Tokens() {
-			if start+head < c.Size && b[start] == byte(gdwire.TypeString)-1 && (err != nil || t.Kind() == gdwire.KindStringChunk) {
-				at = start
-			}
-			if err != nil || at == start && bytes.IndexByte(t.Bytes(), 0) >= 0 {
-				break
-			}
-			start = p.InputOffset()
+	e.now = fmt.Sprintf("bytes of the text that are question marks now: %d", n)
+	return true
+}
+
+// mean gives the packet its most probable meaning, unless something is lost in another one that is about as probable.
+func (x *corrector) mean(e *CorrectedError) bool {
+	all := x.meanings()
+	if len(all) == 0 {
+		return false
+	}
+	best := all[0]
+	now, others := best.what+" now", []string(nil)
+	for _, m := range all[1:] {
+		isSame := m.at == best.at && m.end == best.end
+		also := ", or "
+		switch {
+		case m.price > best.price+explain.Doubt, isSame && m.of == best.of && !m.isCount:
+			continue
+		case !isSame && !(m.isCount && best.isCount):
+			return false
+		case isSame:
+			also, m.what = ", and may have been ", m.of.String()
 		}
+		if len(others) > 0 {
+			also = " or "
+		}
+		now, others = now+also+m.what, append(others, m.what)
+	}
+	e.now, e.Others = now, others
+	x.put(best.at, best.fix)
+	return true
+}
+
+// read reads the packets up to that with the index, or all after lengths.
+func (x *corrector) read(m *meaning) error {
+	return cmp.Or(x.CheckLengths(), x.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		if x.Frame == save.Bare && p.Index > x.index {
+			return false, errors.New("another value")
+		}
+		if m != nil && p.Index == x.index {
+			m.read(p)
+		}
+		return true, p.Finish(nil)
+	}))
+}
+
+// An item is a value of the packet, or a container before the values in it.
+type item struct {
+	at      int64
+	pending int64 // values that the counts before promise, with the item
+
+	count  int64 // the offset of the count of a container, or 0
+	each   int64 // the values for each of these
+	n      int64 // the values that the count promises
+	isMuch bool  // the count is more than what follows, and promises none
+	isRow  bool  // a packed array
+
+	isKnown bool // the type is one
+}
+
+// walk calls see for the items from an offset on, until see returns false. It returns where they end, or the first that cannot be read,
+// and how many values the counts promise more than there are.
+func (x *corrector) walk(at, pending int64, see func(item) bool) (end, missing int64) {
+	for at < x.end && x.left > 0 {
+		b, v := x.b[at:x.end], item{at: at, pending: pending, isKnown: true}
+		x.d.ResetBytes(b)
+		switch t, _ := x.d.PeekType(); t {
+		case gdwire.TypeArray, gdwire.TypeDictionary:
+			if v.each = 1; t == gdwire.TypeDictionary {
+				v.each = 2
+			}
+			if v.count = at + lengthSize; len(b) < 2*lengthSize {
+				return at, pending
+			} else if b[2] > 0 { // declared types
+				if _, err := x.d.ReadToken(); err != nil {
+					return at, pending
+				}
+				v.count = at + x.d.InputOffset() - lengthSize
+			}
+			end = v.count + lengthSize
+			if v.n = v.each * int64(binary.LittleEndian.Uint32(x.b[v.count:])); v.n > (x.end-end)/lengthSize {
+				v.n, v.isMuch = 0, true
+			}
+		default:
+			if x.d.SkipValue() != nil {
+				return at, pending
+			}
+			end, v.isRow = at+x.d.InputOffset(), t.Element() != 0
+		}
+		if !see(v) {
+			break
+		}
+		x.left -= end - at
+		at, pending = end, pending+v.n-1
+	}
+	return at, pending
+}
+
+// meanings returns the meanings of the packet, the cheapest first.
+func (x *corrector) meanings() (all []meaning) {
+	const few, most = 8, 256 << 20 // items before one that cannot be read, and bytes read
+	const proof = 1 << 30          // bits of a checksum that agrees, more than any price
+	x.left, x.d, x.items = most, gdwire.NewDecoder(nil, &x.Decoder), nil
+	defer x.d.Release()
+	start, isTold := int64(0), x.IsTold()
+	_ = x.Packets(func(i int64) bool { return i == x.index }, func(p *save.Packet) (bool, error) {
+		start, x.end = p.Offset, p.Limit()
 		return false, nil
 	})
-	for less := int64(0); at >= 0 && less < 2; less++ { // the text ends at a NUL in its padding, or at the header after it
-		n := int64(bytes.IndexByte(b[at+head:], 0)) - less
-		if n >= 0 && at+head+(n+3)&^3 < c.Size && !bytes.ContainsFunc(b[at+head:][:n], unicode.IsControl) {
-			add(meaning{value: at, at: at + lengthSize, fix: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+	end, missing := x.walk(start, 1, func(v item) bool { x.items = append(x.items, v); return true })
+	var some []meaning
+	if x.missing = missing; end < x.end {
+		x.missing, x.broken = math.MaxInt64, end
+		x.d.ResetBytes(x.b[end:x.end])
+		_, err := x.d.PeekType()
+		broken := item{at: end, pending: missing, isKnown: !errors.Is(err, gdwire.ErrType)}
+		isCut := !isTold && errors.Is(x.d.SkipValue(), io.ErrUnexpectedEOF)
+		if some = x.sizes(broken); !isCut {
+			for _, v := range x.items[max(len(x.items)-few, 0):] {
+				some = slices.Concat(some, x.sizes(v), x.types(v))
+			}
+			some = append(some, x.types(broken)...)
+		}
+	} else if some = x.counts(); missing < 0 || isTold { // the content is not cut
+		for _, v := range x.items {
+			if some = append(some, x.types(v)...); v.isRow {
+				some = append(some, x.sizes(v)...)
+			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y meaning) int { return cmp.Compare(x.price, y.price) })
+	for _, m := range some[:min(len(some), max(few, int(most/x.Size)))] {
+		m.price = x.changed(&m)
+		was := x.put(m.at, m.fix)
+		if x.read(&m) == nil && m.of != gdwire.TypeObject {
+			if x.IsProved() {
+				m.price -= proof
+			}
+			m.what = cmp.Or(m.what, fmt.Sprintf("the type is %v", m.of))
+			all = append(all, m)
+		}
+		x.put(m.at, was)
+	}
+	slices.SortStableFunc(all, func(a, b meaning) int { return cmp.Compare(a.price, b.price) })
 	return all
 }
 
-// read prices the tokens of a packet from the value on.
+// put writes bytes and returns those before.
+func (x *corrector) put(at int64, b []byte) (was []byte) {
+	was = bytes.Clone(x.b[at:][:len(b)])
+	copy(x.b[at:], b)
+	return was
+}
+
+// changed returns the price of the damage that a meaning corrects.
+func (x *corrector) changed(m *meaning) (bits float64) {
+	const perByte, perBit = 6, 2
+	for i, now := range m.fix {
+		if n := mathbits.OnesCount8(x.b[m.at+int64(i)] ^ now); n > 0 {
+			bits += perByte + perBit*float64(min(n, 2))
+		}
+	}
+	return bits
+}
+
+// counts returns the meanings with another count of a container, by which the counts promise as many values as there are. A count of
+// a cut content is only corrected if it is more by far than what follows.
+func (x *corrector) counts() (all []meaning) {
+	const far = 1 << 16
+	open := 0 // items before the end of the value by its counts
+	for open < len(x.items) && x.items[open].pending > 0 {
+		open++
+	}
+	mayBeCut, fewest := x.missing >= 0 && !x.IsTold(), int64(math.MaxInt64) // values pending at one of the items after
+	for i := len(x.items) - 1; i >= 0; i-- {
+		v := x.items[i]
+		if n := v.n - x.missing; v.each > 0 && (x.missing != 0 || v.isMuch) && i < open && n >= 0 && n%v.each == 0 && fewest > x.missing {
+			was, now := binary.LittleEndian.Uint32(x.b[v.count:]), uint32(n/v.each)
+			if was^now >= far || !mayBeCut {
+				all = append(all, meaning{value: v.at, at: v.count, fix: binary.LittleEndian.AppendUint32(nil, now), isCount: true,
+					what: fmt.Sprintf("the count at offset %d is %d", v.count, now)})
+			}
+		}
+		fewest = min(fewest, v.pending)
+	}
+	slices.SortStableFunc(all, func(a, b meaning) int { return cmp.Compare(x.changed(&a), x.changed(&b)) })
+	return all
+}
+
+// types returns the meanings with another type of the item.
+func (x *corrector) types(v item) (all []meaning) {
+	const ids = 40
+	for id := byte(0); id < ids; id++ {
+		if m := (meaning{value: v.at, at: v.at, fix: []byte{id}}); x.fits(v, &m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// sizes returns the meanings with another length of a text or count of a packed array.
+func (x *corrector) sizes(v item) (all []meaning) {
+	const head = 2 * lengthSize
+	b, at := x.b[v.at:x.end], v.at+lengthSize
+	if len(b) < head {
+		return nil
+	}
+	was := x.put(at, make([]byte, lengthSize)) // a count can be refused
+	x.d.ResetBytes(b)
+	t, err := x.d.ReadToken()
+	x.put(at, was)
+	add := func(n int, what string) {
+		m := meaning{value: v.at, at: at, fix: binary.LittleEndian.AppendUint32(nil, uint32(n)), what: fmt.Sprintf(what, v.at, n)}
+		if x.fits(v, &m) {
+			all = append(all, m)
+		}
+	}
+	switch n, _ := t.Type().Element().Components(); {
+	case err != nil:
+	case t.Kind() == gdwire.KindStringChunk:
+		for less := range 2 { // the text ends at a NUL in its padding, or at the header after it
+			if n := bytes.IndexByte(b[head:], 0) - less; n >= 0 && !bytes.ContainsFunc(b[head:][:n], unicode.IsControl) {
+				add(n, "the text at offset %d has %d bytes")
+			}
+		}
+	case t.Kind() == gdwire.KindPackedStart:
+		size := t.Width() / 8 * max(n, 1)
+		for n, end := 0, head; end <= len(b) && x.left > 0; n++ {
+			if after := b[min((end+3)&^3, len(b)):]; len(after) == 0 || recognize.PlainHeader(after) {
+				add(n, "the array at offset %d has %d elements")
+			}
+			if end += size; size == 0 && end+lengthSize <= len(b) { // texts
+				end += lengthSize + int(binary.LittleEndian.Uint32(b[end:])+3)&^3
+			} else if size == 0 {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// fits reports whether the items from one on that a meaning changes end with the packet, and are as many as the counts promise: those
+// from one of the other items on are as they were. In a content that may be cut, an item must follow one of a known type.
+func (x *corrector) fits(v item, m *meaning) bool {
+	const perTry = 64
+	if x.left -= perTry; bytes.HasPrefix(x.b[m.at:], m.fix) {
+		return false
+	}
+	was, same, isProved := x.put(m.at, m.fix), 0, false
+	end, missing := x.walk(v.at, v.pending, func(w item) (goOn bool) {
+		isProved = isProved || w.at > x.broken && x.b[w.at] > 0 // zeros prove nothing
+		i, isSame := slices.BinarySearchFunc(x.items, w.at, func(x item, at int64) int { return cmp.Compare(x.at, at) })
+		if isSame && w.at > v.at {
+			same = i
+		}
+		return same == 0
+	})
+	x.put(m.at, was)
+	if same > 0 && x.missing < math.MaxInt64 {
+		end, missing = x.end, missing-x.items[same].pending+x.missing
+	}
+	return end == x.end && missing == 0 && (isProved || !v.isKnown || x.IsTold())
+}
+
+// read prices the tokens of a packet.
 func (m *meaning) read(p *save.Packet) {
 	const change = 12 // of a key of another type than the key before, or a value of another type than with the same key before
 	types := map[string]gdwire.Type{}
@@ -198,10 +414,10 @@ func (m *meaning) read(p *save.Packet) {
 			name = "key"
 			continue
 		}
+		if m.price += explain.Price(t); name != "" && cmp.Or(types[name], t.Type()) != t.Type() {
+			m.price += change
+		}
 		if at >= m.value {
-			if m.price += explain.Price(t); name != "" && cmp.Or(types[name], t.Type()) != t.Type() {
-				m.price += change
-			}
 			if m.of == 0 {
 				m.of, depth = t.Type(), before
 			}

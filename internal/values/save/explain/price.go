@@ -464,7 +464,9 @@ func Price(t gdwire.Token) (bits float64) {
 	case gdwire.KindRID, gdwire.KindObjectID, gdwire.KindCallable, gdwire.KindSignal, gdwire.KindInputEvent, gdwire.KindImageStart: // in no save
 		bits += odd + number(t.ID()) + ownByte*float64(len(b))
 	default:
-		bits += number(uint64(t.Len()))
+		if t.IsValue() {
+			bits += number(uint64(t.Len()))
+		}
 		for ; width > 0 && len(b) >= width; b = b[width:] {
 			switch v := (Form{Width: width}).read(b); {
 			case ints:

@@ -386,6 +386,17 @@ func (p *Parse) corrected() ([]byte, error) {
 	return nil, nil
 }
 
+// IsTold reports whether a size is that of the only value.
+func (p *Parse) IsTold() bool {
+	return slices.ContainsFunc(p.Parts, func(x Part) bool {
+		if x.Kind != Fact || x.Field.Wrong {
+			return false
+		}
+		r := &x.Field.Rule
+		return r.Sum == nil && !r.Count && !r.Start && r.To == r.From+1 && p.Parts[r.From].isBody()
+	})
+}
+
 // isRight reports whether a field that is right begins at an offset.
 func (p *Parse) isRight(at int) bool {
 	i, ok := slices.BinarySearch(p.starts(), at)
