@@ -142,6 +142,11 @@ func (p *viewPage) until(expression string) {
 	require.True(p.t, ok, "%s\n%s", expression, strings.Join(p.lines(), "\n"))
 }
 
+// haveCome waits until the tree has n lines, and none of them is still to come.
+func (p *viewPage) haveCome(n int) {
+	p.until(fmt.Sprintf(`(all => all.length === %d && !all.some(e => e.textContent === "…"))(Array.from(document.querySelectorAll("#tree .line")))`, n))
+}
+
 // lines returns the visible lines of the tree.
 func (p *viewPage) lines() []string {
 	return eval[[]string](p, `Array.from(document.querySelectorAll("#tree .line"), e => e.textContent)`)
@@ -298,7 +303,7 @@ func TestViewFits(t *testing.T) {
 	gdwire := gdwireBinary(t)
 	name, content := writeValue(t, map[string]any{"a": []any{1, 2}, "b": map[string]any{"c": make([]any, 100), "d": []any{3}}})
 	p := openView(t, gdwire, name)
-	p.until(`document.querySelectorAll("#tree .line").length === 8`)
+	p.haveCome(8)
 	require.Equal(t, []string{"▾$ save.binDictionary 2", "▾.aArray 2", "[0]1int", "[1]2int", "▾.bDictionary 2", "▸.c", "▾.dArray 1", "[0]3int"}, func() []string {
 		lines := p.lines()
 		lines[5], _, _ = strings.Cut(lines[5], "[")
@@ -308,7 +313,7 @@ func TestViewFits(t *testing.T) {
 	framed = append(framed, framed...)
 	require.NoError(t, os.WriteFile(name, framed, 0o600))
 	p = openView(t, gdwire, name)
-	p.until(`document.querySelectorAll("#tree .line").length === 16`)
+	p.haveCome(16)
 	require.Equal(t, "▾$1 value 1Dictionary 2", p.lines()[8])
 	p.quiet()
 }
