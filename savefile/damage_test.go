@@ -622,3 +622,15 @@ func TestWrongKeyMemory(t *testing.T) {
 	require.ErrorIs(t, err, fileaccess.ErrPassword)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
 }
+
+// TestDamagedPart: a save with a compressed part that is damaged is damaged, whatever is before it, and cannot be repaired.
+func TestDamagedPart(t *testing.T) {
+	value := must(variant.Marshal(map[string]any{"name": "Ada Lovelace", "day": 12}))(t)
+	b := slices.Concat([]byte("SAVE"), binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value, []byte("\x01\x28\xb5\x2f\xfd\x60\x50\x01\xe5\x07"))
+	var damage *DamageError
+	_, err := read(b, nil)
+	require.ErrorAs(t, err, &damage)
+	require.EqualValues(t, len(b)-9, damage.Offset)
+	_, err = read(b, &Options{Repair: true})
+	require.ErrorAs(t, err, &damage)
+}

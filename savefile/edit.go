@@ -475,7 +475,7 @@ func (f *File) repair(err error) error {
 	}
 	end := f.content.Size
 	var known *DamageError
-	if err != nil && !errors.As(err, &known) {
+	if err != nil && !errors.As(err, &known) || errors.As(err, new(*save.StreamError)) {
 		return err
 	}
 	_, isWhole := f.stack.Records()                                      // but for a record that is cut

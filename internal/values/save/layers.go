@@ -315,11 +315,13 @@ type (
 	CutError = explain.CutError
 	// A LengthError reports the wrong length of a whole value.
 	LengthError = explain.LengthError
+	// A StreamError reports a compressed part that is cut or damaged.
+	StreamError = explain.StreamError
 	// A DoubtError reports a number to write that is perhaps no size.
 	DoubtError = explain.DoubtError
 )
 
-// A Damage is an error of what a game wrote around values: a CutError, LengthError, ConversionError or LeftError.
+// A Damage is an error of what a game wrote around values: a CutError, LengthError, StreamError, ConversionError or LeftError.
 type Damage interface {
 	error
 	At() int // the offset where the damage begins

@@ -338,7 +338,37 @@ func (f *finder) stream(p int) {
 		if f.content(body{from: p, at: p, to: p + len(s.Packed)}, &Stream{Info: s.Info, key: s.key, latest: new(packed)}, s.Content, saving); n == len(f.found) {
 			f.deep = p + len(s.Packed)
 		}
+		return
 	}
+	b := f.b[p:]
+	if !f.noteDamage(p, b) || b[0] != '(' {
+		return
+	}
+	n := zstdEnd(b)
+	if n == 0 || n > len(b) { // cut, if no other follows
+		n = len(b)
+		if bytes.Contains(b[4:], b[:4]) {
+			n = 0
+		}
+	}
+	f.deep = p + n // the texts in it are no values
+}
+
+// noteDamage notes that a stream at the start of b, at p or in text there, is cut or damaged, and reports whether it is. Only what can be
+// read of a stream of zlib tells that it is one.
+func (f *finder) noteDamage(p int, b []byte) bool {
+	s, ok := f.unpacker.stream(b)
+	if ok || s.err == nil || f.depth > 0 || f.array {
+		return false
+	}
+	isSure := s.Info.Mode == fileaccess.Zstd || s.Info.Mode == fileaccess.Gzip && b[3] == 0
+	for skip := 0; skip <= lengthSize && skip < len(s.Content); skip += lengthSize {
+		isSure = isSure || f.reader.value(s.Content[skip:]).saving >= Enough
+	}
+	if isSure && !slices.ContainsFunc(f.unpacker.damaged, func(e *StreamError) bool { return e.Offset == p }) {
+		f.unpacker.damaged = append(f.unpacker.damaged, &StreamError{p, s.Info.Mode, s.err})
+	}
+	return isSure
 }
 
 // encodings are the forms of base64 text.
@@ -378,6 +408,7 @@ func (f *finder) base64(p int) int {
 			if content == nil {
 				continue
 			}
+			f.noteDamage(p+skip, content)
 			s := &Stream{encoding: e}
 			s.Info.Base64.Text = true
 			n := len(f.found)

@@ -3,6 +3,7 @@ package explain
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -17,7 +18,7 @@ type Options struct {
 	Formats      []gdwire.Format                                // nil for Godot 4 and 3
 	Keep, Derive []int                                          // offsets of numbers that are no fields, and of those that are
 	AskKey       func(fileaccess.Info) (*fileaccess.Key, error) // for the key of an encrypted file, or nil
-	Locked       error                                          // set by Find: an encrypted file that cannot be read
+	Locked       error                                          // set by Find: an encrypted file or a stream that cannot be read
 	Ended        *BoundError                                    // set by Find, if a bound ended the search
 	Shared       *Budget                                        // for all calls of Find, or nil for one of the size of the input
 
@@ -31,7 +32,9 @@ func Find(b []byte, o *Options) *Parse {
 	s := newSearch(o, len(b))
 	p := s.find(b, s.Formats, 0)
 	if o != nil {
-		o.Ended, o.Locked = s.ended, s.locked
+		if o.Ended, o.Locked = s.ended, s.locked; o.Locked == nil && len(s.damaged) > 0 {
+			o.Locked = fmt.Errorf("is damaged: %w", s.damaged[0])
+		}
 	}
 	if p != nil {
 		p.dropCut(&s.Options)
@@ -41,6 +44,7 @@ func Find(b []byte, o *Options) *Parse {
 				q.Rivals, q.Err, p = nil, err, q
 			}
 		}
+		p.lacksStream(s.damaged)
 	}
 	return p
 }

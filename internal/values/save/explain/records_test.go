@@ -233,3 +233,30 @@ func TestBase64Lines(t *testing.T) {
 		require.Equal(t, values, p.Values(), tokens)
 	}
 }
+
+// TestDamagedStreams: a stream that is cut or damaged is damage and no bytes of the game's own, after values, and if there are no others.
+func TestDamagedStreams(t *testing.T) {
+	header := []byte("SAVE\x07\x00\x00\x00\x10\x27\x00\x00")
+	for _, mode := range []string{"zstd", "gzip", "zlib"} {
+		packed := pack(t, saved(t, 3000, 1, "Ada Lovelace"), mode)
+		zeroed := slices.Clone(packed)
+		clear(zeroed[len(packed)-4:])
+		for name, b := range map[string][]byte{"cut": packed[:len(packed)*2/3], "zeroed": zeroed} {
+			name = mode + ", " + name
+			var damage *StreamError
+			o := &Options{}
+			require.Nil(t, Find(slices.Concat(header, b), o), name)
+			require.ErrorAs(t, o.Locked, &damage, name)
+			require.Equal(t, len(header), damage.Offset, name)
+
+			value := saved(t, 400, 1, "Ada")
+			sizes := slices.Concat([]byte{1}, integer(3000, 8, false), integer(uint64(len(packed)), 8, false))
+			p := Find(slices.Concat(header, integer(uint64(len(value)), 4, false), value, sizes, b), nil)
+			require.NotNil(t, p, name)
+			require.Equal(t, [][]byte{value}, p.Values(), name)
+			require.ErrorAs(t, p.Err, &damage, name)
+			require.Equal(t, len(header)+4+len(value)+len(sizes), damage.Offset, name)
+		}
+		require.NoError(t, Find(slices.Concat(header, packed), nil).Err, mode)
+	}
+}

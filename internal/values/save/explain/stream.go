@@ -22,7 +22,24 @@ type packed struct {
 	Info            fileaccess.Info
 	Packed, Content []byte
 	key             *fileaccess.Key
+	err             error // of a stream that is cut or damaged; Content is what can be read of it
 }
+
+// A StreamError reports a compressed part that is cut or damaged: values in it are not read.
+type StreamError struct {
+	Offset int
+	Mode   fileaccess.Mode
+	Err    error
+}
+
+func (e *StreamError) Error() string {
+	return fmt.Sprintf("offset %d: a part compressed with %v is cut or damaged: %v", e.Offset, e.Mode, e.Err)
+}
+
+func (e *StreamError) Unwrap() error { return e.Err }
+
+// At returns Offset.
+func (e *StreamError) At() int { return e.Offset }
 
 // raw returns the Info of a stream of PackedByteArray.compress.
 func raw(mode fileaccess.Mode) fileaccess.Info {
@@ -36,6 +53,7 @@ type unpacker struct {
 	known   map[*byte]packed                               // by the first bytes; without Packed for bytes that are no stream
 	texts   map[textKey][]byte                             // the contents of base64 text
 	locked  error                                          // of an encrypted file
+	damaged []*StreamError                                 // in the bytes that are searched
 	whole   map[*byte]bool                                 // contents that are one value
 	counted map[*byte]int                                  // where the last stream ends that counts, by the first byte around it
 
@@ -127,15 +145,17 @@ func (u *unpacker) read(b []byte) (body packed) {
 	var err error
 	switch b[0] {
 	case 0x28:
+		body.Info = raw(fileaccess.Zstd)
 		end := zstdEnd(b)
 		if end == 0 || end > len(b) {
+			body.err = io.ErrUnexpectedEOF
 			return body
 		}
 		in.Reset(b[:end])
 		if u.zstd == nil {
 			u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		}
-		body.Info, r, err = raw(fileaccess.Zstd), u.zstd, cmp.Or(err, u.zstd.Reset(in))
+		r, err = u.zstd, cmp.Or(err, u.zstd.Reset(in))
 	case 0x1f:
 		body.Info, r, err = raw(fileaccess.Gzip), &u.gzip, u.gzip.Reset(in)
 		u.gzip.Multistream(false)
@@ -158,6 +178,8 @@ func (u *unpacker) read(b []byte) (body packed) {
 		body.Packed = b[:end:end]
 	case string(b[:4]) == "GDEC" && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fileaccess.ErrLimit): // and no other bytes
 		u.locked = fmt.Errorf("an encrypted file in it cannot be read: %w", err)
+	case b[0] != 'G' && u.ended == nil && !errors.Is(err, zstd.ErrUnknownDictionary) && !errors.Is(err, zstd.ErrWindowSizeExceeded):
+		body.err = err
 	}
 	return body
 }

@@ -341,6 +341,20 @@ func (p *Parse) dropCut(o *Options) {
 	}
 }
 
+// lacksStream sets Err if a damaged stream is in bytes of the game's own, or is a file of another format: values can be in it.
+func (p *Parse) lacksStream(damaged []*StreamError) {
+	starts := p.starts()
+	for _, e := range damaged {
+		i, isStart := slices.BinarySearch(starts, e.Offset)
+		if !isStart {
+			i--
+		}
+		if p.Err == nil && i < len(p.Parts) && (p.Parts[i].Kind == Own || p.Parts[i].Kind == Blob && isStart) {
+			p.Err = e
+		}
+	}
+}
+
 // correct corrects the lengths of whole values if there is nothing else. A length that counts itself is as wrong if others do not: no
 // function of engines writes such a length.
 func (p *Parse) correct() {
