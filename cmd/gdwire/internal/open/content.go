@@ -242,7 +242,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 	}
 	if v.checks {
 		damage := v.Damage
-		v.Damage = func() error { return cmp.Or(damage(), errors.Join(in.Faults()...)) }
+		v.Damage = func() error { return cmp.Or(damage(), errors.Join(append(in.Faults(), in.CheckWhole())...)) }
 	}
 	err = Show(s, in.Packets(r), v, in.Live())
 	if err == nil && s.Damaged && v.checks && in.Recognized {

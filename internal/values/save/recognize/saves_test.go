@@ -366,7 +366,7 @@ func TestZeros(t *testing.T) {
 		}
 		e.End()
 	})
-	for zeros := range lengthSize + 1 {
+	for _, zeros := range []int{0, 1, 2, 3, 4, 16, 500} {
 		want := Result{Certainty: Damaged, Readings: []Reading{{gdwire.Godot4, U32}}}
 		if zeros == 0 {
 			want.Certainty = Sure

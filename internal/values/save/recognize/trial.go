@@ -371,7 +371,7 @@ const mostTypes = 64
 // value reads the value at the start of b, and counts the evidence for it. The value can end after b.
 func (t *trial) value(b []byte) value {
 	d, before := t.decoder, t.content
-	sample := t.strict && !t.all && t.hash == nil && !bytes.HasSuffix(b, make([]byte, 2*minPacket))
+	sample := t.strict && !t.all && t.hash == nil && !endsInZeros(b) && !endsInZeros(t.in.Head) // of all readings, or of none
 	t.values++
 	if len(b) >= minPacket && (b[0] >= mostTypes || t.strict && !PlainHeader(b)) { // most packets of other bytes are refused here
 		t.refused = true
@@ -417,6 +417,9 @@ func (t *trial) value(b []byte) value {
 		}
 	}
 }
+
+// endsInZeros reports whether b ends in zeros that can be null keys.
+func endsInZeros(b []byte) bool { return bytes.HasSuffix(b, make([]byte, 2*minPacket)) }
 
 // A valueReader counts the evidence for a value, token by token.
 type valueReader struct {
