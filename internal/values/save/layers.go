@@ -377,11 +377,12 @@ func (s *search) around(p *place) (*found, error) {
 		v.ended = eo.Ended
 	}
 	isDamaged := v.Certainty >= recognize.Ambiguous && !v.fits()
+	isCut := v.Certainty == recognize.CutShort && p.best.runsOut() // and all bytes are the start of one value
 	isBroken := e != nil && e.IsDamaged() && e.Err == nil
 	switch {
 	case e == nil, len(e.Parts) == 1 && !e.Parts[0].IsBase64URL(), e.IsPlain() && v.Unknown() == nil && !errors.As(e.Err, new(*LengthError)):
 		return nil, nil
-	case isDamaged && !isBroken && v.mayFrame(all) && !e.IsProved():
+	case isDamaged && !isBroken && (isCut || v.mayFrame(all) && !e.IsProved()):
 		return nil, nil // damage explains any bytes
 	case len(e.Parts) == 2 && e.Start() == 0 && !e.HasTrailer():
 		return nil, nil // zeros in place of bytes after the value

@@ -422,6 +422,21 @@ func TestSmallFile(t *testing.T) {
 	require.Equal(t, slices.Repeat(framed(packet), 20), must(s.ReadAll())(t))
 }
 
+// TestCutPacket: the values in a packet that is cut are no records.
+func TestCutPacket(t *testing.T) {
+	scores, rooms := map[string]int{}, map[any]any{}
+	for i := range 40 {
+		scores[fmt.Sprint("score_", i)], rooms[i] = i*100, map[string]any{"open": i%2 > 0, "loot": i * 17}
+	}
+	for _, value := range []any{scores, rooms, map[string]any{"x": nil, "inventory": make([]any, 40), "room": rooms}, slices.Repeat([]any{"word", "words"}, 40)} {
+		b := framed(must(variant.Marshal(value))(t))
+		for n := 8; n < min(400, len(b)); n += 5 {
+			st := must(At(bytes.NewReader(b), int64(n)).Open(&OpenOptions{}))(t)
+			require.False(t, st.Values.fits() && st.check(st.Reading) == nil, "%v: %d: %s", value, n, st.Around())
+		}
+	}
+}
+
 // TestQuotedRecords: of records of JSON with base64, whose sizes and checksums are not found, no other values are written. The
 // checksum is no number or time.
 func TestQuotedRecords(t *testing.T) {
