@@ -2,7 +2,9 @@ package savefile
 
 import (
 	"bytes"
+	"crypto/md5"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -616,6 +618,24 @@ func TestStaleChecksum(t *testing.T) {
 			require.ErrorContains(t, err, c.err, i)
 		}
 	}
+}
+
+// TestBesideDigest edits a packet whose MD5 and size are values of another one, under keys of any language.
+func TestBesideDigest(t *testing.T) {
+	u32 := binary.LittleEndian.AppendUint32
+	build := func(name string, other int) []byte {
+		value := must(variant.Marshal(map[string]any{"hp": 73, "name": name}))(t)
+		sum := md5.Sum(value)
+		head := must(variant.Marshal(map[string]any{"ell": hex.EncodeToString(sum[:]), "meret": len(value), "mester": other}))(t)
+		b := append(u32(u32([]byte("BIRO"), 3), uint32(len(head))), head...)
+		return append(u32(b, uint32(len(value))), value...)
+	}
+	const long = "Ada Lovelace, Countess of the Northern Reach"
+	f := must(read(build("Ada", 12), nil))(t)
+	require.NoError(t, f.Edit(Set("$1.name", long)))
+	var out bytes.Buffer
+	must(f.WriteTo(&out))(t)
+	require.Equal(t, build(long, 12), out.Bytes())
 }
 
 // TestDoubtful: a version that is equal to the size of the values is not changed until that is chosen.

@@ -565,6 +565,7 @@ func TestInside(t *testing.T) {
 		}), err: "in the bytes at $.data, 32 bytes at offset 0 look like a checksum but are no SHA-256 or MD5 of any bytes here"},
 		{name: "a second value", build: beside(func(b []byte) dict { return dict{"data": append(framed(raw(list(9))), framed(b)...)} }), lines: []string{"$.data.value()$1.hp = 74", `$.data.value()$1.name = "` + name + `"`}},
 		{name: "a checksum of a value", build: func(v any) any { return dict{"data": v, "sha256": sha(raw(v))} }, lines: []string{"$.data.hp = 74", `$.data.name = "` + name + `"`}},
+		{name: "a checksum under a key of another language", build: func(v any) any { return dict{"adat": v, "ell": hex.EncodeToString(md(raw(v)))} }, lines: []string{"$.adat.hp = 74", `$.adat.name = "` + name + `"`}},
 		{name: "a checksum of a text", build: func(v any) any { return []any{v.(dict)["name"], md([]byte(v.(dict)["name"].(string))), v} }, lines: []string{`$[0] = "` + name + `"`, `$[2].name = "` + name + `"`, "$[2].hp = 74"}},
 		{name: "a checksum of a value with a checksum", build: func(v any) any {
 			in := dict{"data": v, "crc": int64(crc32.ChecksumIEEE(raw(v)))}

@@ -35,7 +35,9 @@ type suspect struct {
 	text.Value
 	now    text.Value // after the edit
 	path   text.Path
-	isSize bool   // by its key
+	isSize bool   // by its key, or beside a digest
+	isHex  bool   // as many hexadecimal digits as a digest has
+	isLone bool   // a number in another packet, which only a digest beside it makes a size
 	looks  string // like a checksum: "the number 5 at $.hash looks", or ""
 }
 
@@ -43,11 +45,12 @@ type suspect struct {
 type checker struct {
 	text.Walker
 	changed []text.Path
-	spans   []text.Path // of the changed values, and of all values around them
-	around  map[string]bool
-	inBytes bool   // values in bytes are changed
-	key     string // of the Dictionary
-	path    string // of the value with this key
+	spans   []text.Path     // of the changed values, and of all values around them
+	around  map[string]bool // their paths
+	places  map[string]bool // the paths of values that are suspects by their places, and of what contains them
+	inBytes bool            // values in bytes are changed
+	key     string          // of the Dictionary
+	path    string          // of the value with this key
 	keyed   *text.Node
 	all     []suspect
 	opener  explain.Opener
@@ -68,7 +71,7 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 		}
 		return p, path
 	}
-	k := &checker{around: map[string]bool{}}
+	k := &checker{around: map[string]bool{}, places: map[string]bool{}}
 	near := map[int64]bool{0: true}
 	for at := range changed {
 		p, path := add(&tree, at, "")
@@ -90,7 +93,8 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 			last := &path.Steps[n-1]
 			k.inBytes = k.inBytes || last.Op == text.Inside
 			for i := int64(0); i < 4 && last.Op == text.Child && last.Key.Type == gdwire.TypeInt; i++ {
-				add(&tree, outer(path).String()+string(text.AppendIndex(nil, i)), role)
+				_, at := add(&tree, outer(path).String()+string(text.AppendIndex(nil, i)), role)
+				k.places[at.String()] = true
 			}
 		}
 	}
@@ -101,7 +105,9 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 	_ = c.Packets(func(i int64) bool { return i <= few || near[i] }, func(p *save.Packet) (bool, error) {
 		isRow = isRow || p.Index == few
 		for i := 0; i < len(checksumPlaces) && p.Index <= few; i++ {
-			add(&tree, string(text.AppendPacket(nil, p.Index))+checksumPlaces[i], role)
+			_, at := add(&tree, string(text.AppendPacket(nil, p.Index))+checksumPlaces[i], role)
+			at.Steps = at.Steps[:min(len(at.Steps), 1)]
+			k.places[at.String()] = true
 		}
 		goOn := p.Index < max(few, last)
 		if tree.Root(p.Index) == nil {
@@ -119,6 +125,9 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 		return !isNear
 	})
 	k.all = append(k.all, far...)
+	if !slices.ContainsFunc(k.all, func(s suspect) bool { return s.isHex }) {
+		k.all = slices.DeleteFunc(k.all, func(s suspect) bool { return s.isLone })
+	}
 	return k
 }
 
@@ -163,12 +172,8 @@ func isSize(key string) bool {
 
 // atKey returns keyed for the key of a suspect.
 func (k *checker) atKey(in *text.Node, key *text.Step) *text.Node {
-	name := normal(key.Key.Text)
-	if !k.inBytes && !endsIn(name, checksumEnds) && !isSize(name) {
-		return nil
-	}
-	k.key, k.path = name, string(key.Append([]byte(in.String())))
-	if k.around[k.path] {
+	k.key, k.path = normal(key.Key.Text), string(key.Append([]byte(in.String())))
+	if k.around[k.path] || k.places[k.path] {
 		return nil
 	}
 	return k.keyed
@@ -189,8 +194,11 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 			return true, nil
 		}
 	}
-	switch k.PeekKind() {
-	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+	isPlain := isKeyed && !k.inBytes && !endsIn(k.key, checksumEnds) && !isSize(k.key)
+	switch kind := k.PeekKind(); {
+	case kind == gdwire.KindArrayStart, kind == gdwire.KindDictStart, kind == gdwire.KindObjectStart:
+		return true, nil
+	case isPlain && kind != gdwire.KindInt32 && kind != gdwire.KindInt64 && kind != gdwire.KindStringChunk:
 		return true, nil
 	}
 	v, err := read(k.Decoder, 0)
@@ -203,13 +211,20 @@ func (k *checker) value(p *text.Node) (goOn bool, err error) {
 	}
 	isPlace := slices.Contains(checksumPlaces, strings.TrimPrefix(path, string(text.AppendPacket(nil, at.Packet))))
 	s := suspect{Value: v.Value, now: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
-	switch n, t := len(v.Text), v.Type; {
+	n, t := len(v.Text), v.Type
+	s.isHex = t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == ""
+	switch {
 	case t != gdwire.TypeString && t != gdwire.TypePackedByteArray && t != gdwire.TypeInt:
 		return false, nil
+	case isPlain && !s.isHex:
+		s.isLone = t == gdwire.TypeInt && !slices.ContainsFunc(k.changed, func(c text.Path) bool { return c.Packet == at.Packet })
+		if !s.isLone {
+			return false, nil
+		}
 	case isKeyed && !endsIn(k.key, checksumEnds), !isKeyed && !isPlace:
 	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
 		s.looks = fmt.Sprintf("the number %d at %s looks", v.Int, path)
-	case t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == "":
+	case s.isHex:
 		s.looks = fmt.Sprintf("%d hexadecimal digits at %s look", n, path)
 	case t == gdwire.TypePackedByteArray && (n == 16 || n == 20 || n == 32) && isRandom([]byte(v.Text)):
 		s.looks = fmt.Sprintf("%d bytes at %s look", n, path)
@@ -311,6 +326,22 @@ func (s *suspect) follow(spans []span) (v text.Value, follows bool, err error) {
 	return v, false, nil
 }
 
+// confirm makes sizes of numbers beside a digest of the spans, and drops the others.
+func (k *checker) confirm(spans []span) {
+	beside := map[string]bool{}
+	for i := range k.all {
+		if s := &k.all[i]; s.isHex {
+			if _, follows, err := s.follow(spans); follows && err == nil {
+				beside[outer(s.path).String()] = true
+			}
+		}
+	}
+	k.all = slices.DeleteFunc(k.all, func(s suspect) bool { return s.isLone && !beside[outer(s.path).String()] })
+	for i := range k.all {
+		k.all[i].isSize = k.all[i].isSize || k.all[i].isLone
+	}
+}
+
 // settle writes the sizes and checksums among the values anew that follow from the changes, until none changes any more: one can be
 // of bytes with another.
 func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
@@ -329,6 +360,10 @@ func (p *Plan) settle(c, edited *save.Content) (*save.Content, error) {
 		return edited, nil
 	}
 	spans := k.spansOf(c)
+	for i := range spans {
+		spans[i].now = spans[i].was
+	}
+	k.confirm(spans)
 	for range most {
 		for i := range spans {
 			spans[i].now = bytesOf(edited, spans[i].path, &k.opener)
