@@ -2,8 +2,10 @@ package explain
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -477,6 +479,7 @@ func TestTraps(t *testing.T) {
 		{"a stream in a stream of FastLZ", join(u32(7), pack(t, pack(t, long, "zstd"), "fastlz")), "after a header of 4 bytes, compressed with fastlz", -1},
 		{"a table of numbers that are headers", join(u32(1), table), "after a header of 4 bytes", -1},
 		{"elements that are values of Godot 4, too", join([]byte("SAVE"), sized(old), []byte{7}, sized(old), []byte{7}, sized(old)), "in 3 records (size at 1, which is written anew), after a header of 3 bytes", -1},
+		{"a line with the name of a checksum of all before it", fmt.Appendf(nil, "GAME\n%s\nsha256=%x\r\n", long, sha256.Sum256(join([]byte("GAME\n"), long))), "after a header of 5 bytes, before a trailer of 74 bytes (SHA-256 at 1345, which is written anew)", -1},
 		{"values alone", value, "", -1},
 		{"values after zeros", join(make([]byte, 2000), value), "", -1},
 		{"text", []byte("[section]\nkey=\"dmFsdWU=\"\n"), "", -1},

@@ -107,7 +107,7 @@ const (
 	nextFrom                        // the next body and arg bytes before it
 	toEnd                           // from the field to the end of the file
 	toEndAfter                      // after arg bytes more, of a checksum
-	before                          // from the start of the file to the field
+	before                          // from the start of the file to the field, or arg bytes before it
 	beforeFirst                     // from the first body to the field
 	gapAndNext                      // from the start of the gap to the end of the next body, without the field
 	group                           // several bodies: from the field, or after a checksum, to the end of a body that is not the next
@@ -222,8 +222,8 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 		r.from, r.to = q+r.arg, len(e.b)
 		return r, r.from < c.from
 	case before:
-		r.from, r.to = 0, p
-		return r, p > 0
+		r.from, r.to = 0, p-r.arg
+		return r, r.to > 0
 	case beforeFirst:
 		r.from, r.to = e.bodies[0].at, p
 		return r, g > 0
@@ -633,12 +633,12 @@ func pascalSize(b []byte, length Form) int {
 }
 
 // isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few
-// numbers.
+// numbers, or a text.
 func (e *explainer) isLikely(g, p, q int) bool {
 	const large, few = 8 << 10, 24
 	sp := e.gaps[g]
-	isNear := func(n int) bool { return n <= few && n%4 == 0 }
-	return len(e.b) < large || isNear(sp.to-q) || isNear(p-sp.from)
+	isNear := func(from, to int) bool { return to-from <= few && ((to-from)%4 == 0 || isWritten(e.b[from:to])) }
+	return len(e.b) < large || isNear(q, sp.to) || isNear(sp.from, p)
 }
 
 // A fixedSum is the checksum of a span that is the same for the whole gap.
