@@ -3,6 +3,7 @@ package savefile
 import (
 	"bytes"
 	"cmp"
+	"crypto/md5"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -345,6 +346,45 @@ func TestCorrectedCounts(t *testing.T) {
 		}
 		require.LessOrEqual(t, wrong, 1, "%v", kind)
 		require.GreaterOrEqual(t, 10*right, least*damages, "%v: of %d", kind, damages)
+	}
+}
+
+// TestRepairBetween: damage between whole values, and what is whole beside damage.
+func TestRepairBetween(t *testing.T) {
+	var items []any
+	for i := range 40 {
+		items = append(items, map[string]any{"id": fmt.Sprint("item_", i), "count": i, "note": "found it"})
+	}
+	plain, value := file(t, Info{}, map[string]any{"gold": 5, "items": items, "text": "the last text"})
+	sum := md5.Sum(plain)
+	header := slices.Concat([]byte("SAVE\x02\x00\x00\x00"), sum[:])
+	encrypted, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, "a text", 5)
+	edit := func(b []byte, do func(b []byte)) []byte { b = bytes.Clone(b); do(b); return b }
+	count := len(header) + 8 // of the Dictionary
+	for _, c := range []struct {
+		name       string
+		whole, bad []byte
+		all        bool // is repaired
+		text       string
+	}{
+		{"zeros in the middle", plain, edit(plain, func(b []byte) { clear(b[len(b)/2&^3:][:256]) }), false, "$.items[19].note"},
+		{"zeros at the end of the last text", plain, edit(plain, func(b []byte) { clear(b[len(b)-5:]) }), false, "text with NUL"},
+		{"a count after a header", append(header, plain...), edit(append(header, plain...), func(b []byte) { b[count]-- }), true, fmt.Sprintf("the count at offset %d is 3 now", 4)},
+		{"zeros after an encrypted file", encrypted, append(bytes.Clone(encrypted), make([]byte, 200)...), true, "bytes follow"},
+	} {
+		_, err := read(c.bad, nil)
+		if err == nil {
+			_, err = all(c.bad, nil)
+		}
+		requireDamage(t, err, c.name)
+		f := must(read(c.bad, &Options{Repair: true}))(t)
+		require.ErrorContains(t, f.Info.Damage, c.text, c.name)
+		if got := written(t, f); c.all {
+			require.Equal(t, must(all(c.whole, nil))(t), must(all(got, nil))(t), c.name)
+		} else {
+			require.Greater(t, 3*len(got), len(value), c.name)
+			requireStart(t, must(all(c.whole, nil))(t), must(all(got, nil))(t), 0, c.name)
+		}
 	}
 }
 

@@ -483,9 +483,16 @@ func (f *File) repair(err error) error {
 		c, bad := edit.Repair(f.content, end)
 		isWhole = isWhole || bad == nil && c == f.content
 	}
-	if isWhole || errors.As(err, new(*save.ConversionError)) || errors.As(err, new(*save.LeftError)) {
+	if isWhole || errors.As(err, new(*save.ConversionError)) {
 		f.Info.Damage = known
 		return nil
+	}
+	if left := (*save.LeftError)(nil); errors.As(err, &left) {
+		c := f.stack.ContentOf(save.Block(left.Content), int64(len(left.Content)))
+		if c, bad := edit.Correct(c, 0, save.ErrorIn(0, f.content.Size, left)); c != nil {
+			f.content, f.Info.Damage = c, &DamageError{int64(left.Offset), bad}
+			return nil
+		}
 	}
 	var zeros *save.ZerosError
 	if errors.As(err, &zeros) {

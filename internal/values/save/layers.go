@@ -283,6 +283,9 @@ func (c *contentReader) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
+// errFollowed is the error of a whole container before other bytes.
+var errFollowed = fmt.Errorf("%w: bytes follow the content", fileaccess.ErrDamaged)
+
 // end returns an error if bytes follow the container.
 func (c *contentReader) end() error {
 	var b [1]byte
@@ -294,7 +297,7 @@ func (c *contentReader) end() error {
 		at, _ = file.Seek(0, io.SeekCurrent)
 	}
 	if _, err := io.ReadFull(c.file, b[:]); err != io.EOF {
-		after := fmt.Errorf("%w: bytes follow the content that is %v, and would be lost", fileaccess.ErrDamaged, c.info.Container)
+		after := fmt.Errorf("%w that is %v, and would be lost", errFollowed, c.info.Container)
 		return cmp.Or(err, error(&fileaccess.Error{Offset: at, Err: after}))
 	}
 	return nil
@@ -392,7 +395,7 @@ func (s *search) around(p *place) (*found, error) {
 	if isBroken && isOne {
 		o := gdwire.DecoderOptions{Format: e.Format, Limits: gdwire.NoLimits, AllowObjects: true}
 		if n, failed := Skip(o, Block(content), 0, int64(len(content))); failed == nil && len(bytes.Trim(content[n:], "\x00")) > 0 {
-			content, err = content[:n], &LeftError{Offset: e.Start() + int(n), Left: len(content) - int(n)}
+			content, err = content[:n], &LeftError{Offset: e.Start() + int(n), Left: len(content) - int(n), Content: content}
 		}
 	}
 	f := &found{layer: &around{e, memory(content, cmp.Or(p.Err, err))}, bits: e.Saving, all: true, format: &e.Format, records: !isOne, broken: isBroken && isOne}
@@ -406,7 +409,10 @@ func (s *search) around(p *place) (*found, error) {
 }
 
 // A LeftError reports bytes after a value that are in its length: a length or count in the value is damaged.
-type LeftError struct{ Offset, Left int }
+type LeftError struct {
+	Offset, Left int
+	Content      []byte // with these bytes
+}
 
 func (e *LeftError) Error() string {
 	return fmt.Sprintf("offset %d: the value ends %d bytes before its length says: a length or count in it is damaged", e.Offset, e.Left)
@@ -528,6 +534,8 @@ var conversions = []struct {
 }{
 	{"a carriage return (0d) is before each line feed (0a)", withoutReturns},
 	{"each byte from 80 on became two bytes of UTF-8", withoutUTF8},
+	{"each byte became two bytes of UTF-16", withoutUTF16},
+	{"each + of base64 became a space", withoutSpaces},
 }
 
 func withoutReturns(b []byte) []byte {
@@ -542,7 +550,7 @@ func withoutUTF8(b []byte) []byte {
 		return nil
 	}
 	all := make([]byte, 0, len(b))
-	for _, c := range string(b) {
+	for _, c := range string(bytes.TrimPrefix(b, []byte("\ufeff"))) {
 		if c > 0xff {
 			return nil
 		}
@@ -554,8 +562,29 @@ func withoutUTF8(b []byte) []byte {
 	return all
 }
 
+func withoutUTF16(b []byte) (all []byte) {
+	b = bytes.TrimPrefix(b, []byte("\xff\xfe"))
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i+1] != 0 {
+			return nil
+		}
+		all = append(all, b[i])
+	}
+	return all
+}
+
+func withoutSpaces(b []byte) []byte {
+	if all := bytes.ReplaceAll(b, []byte(" "), []byte("+")); isBase64(all) {
+		return all
+	}
+	return nil
+}
+
 // A converted is a conversion of a file as text. To write the values undoes it.
-type converted struct{ inside *Bytes }
+type converted struct {
+	inside *Bytes
+	err    *ConversionError
+}
 
 func (l *converted) content() *Bytes { return l.inside }
 
@@ -565,23 +594,50 @@ func (l *converted) write(w io.Writer, fill func(io.Writer) error) error { retur
 // worse as they are, as after a length that became a header.
 func (s *search) converted(p *place) (*found, error) {
 	v := p.best.Values
-	if p.depth > 0 || s.Known.Format && s.Known.Frame || v.Certainty == recognize.Foreign {
+	isText := v.Certainty == recognize.Foreign && withoutUTF16(v.Head) == nil && withoutSpaces(v.Head) == nil
+	if p.depth > 0 || s.Known.Format && s.Known.Frame || isText {
 		return nil, nil
 	}
 	isDamaged := !v.fits() || p.best.Err != nil
-	f := s.undone(p)
-	if f != nil {
-		f.bits = p.best.bits + nearTie + 1
-		f.accepts = func(inner *Stack) bool {
-			isBetter := len(inner.layers) == 0 && inner.Values.Sure() && inner.bits > p.best.bits+headerBits
-			return (isDamaged && inner.Values.fits() || isBetter) && inner.check(inner.Reading) == nil
-		}
+	return s.unconverted(p, p.best.bits+nearTie+1, func(inner *Stack) bool {
+		isBetter := len(inner.layers) == 0 && inner.Values.Sure() && inner.bits > p.best.bits+headerBits
+		return (isDamaged && inner.Values.fits() || isBetter) && inner.check(inner.Reading) == nil
+	})
+}
+
+// restored returns the values of a container that was converted, or nil.
+func (s *search) restored(p *place) *found {
+	if p.depth > 0 {
+		return nil
 	}
-	return f, nil
+	f, err := s.unconverted(p, 0, func(inner *Stack) bool { return inner.Values.fits() && inner.check(inner.Reading) == nil })
+	if f == nil || err != nil {
+		return nil
+	}
+	f.values.settled = true // the container ends before the error
+	return f
+}
+
+// unconverted returns the values of a file without its conversion, with so many bits more, or nil.
+func (s *search) unconverted(p *place, bits float64, accepts func(*Stack) bool) (*found, error) {
+	l := s.undone(p)
+	if l == nil {
+		return nil, nil
+	}
+	st, err := s.inside(p, &found{layer: l, bits: bits, all: true, accepts: accepts})
+	if st == nil || err != nil {
+		return nil, err
+	}
+	inner, b := st.Bytes, *st.Bytes
+	if b.Err = l.err; b.at == nil {
+		b.open = func() io.Reader { return io.MultiReader(inner.Reader(), checked.Failed{Err: b.Err}) }
+	}
+	st.Bytes = &b
+	return &found{values: st}, nil
 }
 
 // undone returns the layer of a conversion, or nil.
-func (s *search) undone(p *place) *found {
+func (s *search) undone(p *place) *converted {
 	const enough = 4 << 10
 	if p.Live() {
 		return nil
@@ -600,30 +656,12 @@ func (s *search) undone(p *place) *found {
 			for at < len(undone) && all[at] == undone[at] {
 				at++
 			}
-			return &found{layer: &converted{memory(undone, &ConversionError{at, c.what})}, all: true}
+			if at == len(all) {
+				continue // there was nothing to convert
+			}
+			s.budget = new(explain.Budget) // of another file
+			return &converted{memory(undone, nil), &ConversionError{at, c.what}}
 		}
 	}
 	return nil
-}
-
-// restored returns the values of a container that was converted, or nil.
-func (s *search) restored(p *place) *found {
-	if p.depth > 0 {
-		return nil
-	}
-	f := s.undone(p)
-	if f == nil {
-		return nil
-	}
-	f.accepts = func(inner *Stack) bool { return inner.Values.fits() && inner.check(inner.Reading) == nil }
-	st, err := s.inside(p, f)
-	if st == nil || err != nil {
-		return nil
-	}
-	inner, b := st.Bytes, *st.Bytes
-	if b.Err = f.content().Err; b.at == nil {
-		b.open = func() io.Reader { return io.MultiReader(inner.Reader(), checked.Failed{Err: b.Err}) }
-	}
-	st.Bytes, st.settled = &b, true // the container ends before the error
-	return &found{values: st}
 }

@@ -332,10 +332,13 @@ func (z *Zeros) Error(err error) {
 	}
 }
 
-// End returns a ZerosError if the zeros from an offset on to the end explain a noted sign or error, or nil.
-// Unless nullsFit is set, nulls after a value are a sign.
-func (z *Zeros) End(from int64, nullsFit bool) error {
+// End returns a ZerosError if the zeros of a tail explain a noted sign or error, or nil. Unless nullsFit is set, nulls after a value
+// are a sign. Fewer than MinZeros explain the last text alone.
+func (z *Zeros) End(t Tail, nullsFit bool) error {
+	from := t.From
 	switch {
+	case t.Size-from < MinZeros && (z.after < t.Size || !errors.Is(z.found, ErrNUL)):
+		return nil
 	case z.found != nil && z.after > from:
 		return &ZerosError{max(from, z.good), z.found}
 	case z.err != nil && z.failed == z.values:
@@ -361,7 +364,7 @@ func (c *Content) CheckZeros(known bool) error {
 		return nil
 	} else if n, err := c.ReadAt(end[:], c.Size-MinZeros); n < MinZeros {
 		return checked.NoEOF(err)
-	} else if end != [MinZeros]byte{} {
+	} else if end != [MinZeros]byte{} && (end[MinZeros-1] > 0 || c.Size > recognize.HeadSize) {
 		return nil
 	}
 	from, err := ZerosAtEnd(c, c.Size)
@@ -393,7 +396,7 @@ func (c *Content) CheckZeros(known bool) error {
 	})
 	if err == nil || IsDamage(err) {
 		z.Error(err)
-		return z.End(from, known || c.Frame != Bare || err != nil)
+		return z.End(Tail{c.Size, from}, known || c.Frame != Bare || err != nil)
 	}
 	return nil // the call reading the value returns this error
 }

@@ -627,7 +627,8 @@ func (st *Stack) inMemory() (*Store, error) {
 // a damaged file compressed with FastLZ, of which no checksum shows that they are wrong.
 func (st *Stack) ZerosAtEnd() (int64, error) {
 	_, _, c := st.containers()
-	if st.Err == nil || c.info.IsPlain() || c.info.Mode != fileaccess.FastLZ || c.outside.at == nil {
+	isFastLZ := c.info.Mode == fileaccess.FastLZ && (c.info.Container == fileaccess.Compressed || c.info.Container == fileaccess.Raw)
+	if st.Err == nil || !isFastLZ || c.outside.at == nil || errors.Is(st.Err, errFollowed) {
 		return 0, nil
 	}
 	from, err := ZerosAtEnd(c.outside.at, c.outside.Size)

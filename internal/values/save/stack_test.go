@@ -590,6 +590,14 @@ func TestConversions(t *testing.T) {
 		}
 		return all
 	}
+	utf16 := func(b []byte) (all []byte) {
+		for _, c := range b {
+			all = append(all, c, 0)
+		}
+		return all
+	}
+	plus := base64.StdEncoding.AppendEncode(nil, []byte(zstd(t, strings.Repeat(string(framed), 2)))) // with + in it
+	require.Contains(t, string(plus), "+")
 	for _, test := range []struct {
 		name    string
 		b       []byte
@@ -604,6 +612,10 @@ func TestConversions(t *testing.T) {
 		{"a length in UTF-8, a header", keys, encoded, 0},
 		{"packets in UTF-8", slices.Concat(framed, framed), encoded, 48},
 		{"compressed, in UTF-8", []byte(zstd(t, string(value))), encoded, 21},
+		{"with a byte order mark, in UTF-8", framed, func(b []byte) []byte { return append([]byte("\ufeff"), encoded(b)...) }, 0},
+		{"a header with a checksum in UTF-16", slices.Concat([]byte("SAVE"), sum[:], framed), utf16, 1},
+		{"compressed, in UTF-16 with a byte order mark", []byte(zstd(t, string(value))), func(b []byte) []byte { return append([]byte("\xff\xfe"), utf16(b)...) }, 0},
+		{"base64 with spaces", plus, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("+"), []byte(" ")) }, bytes.IndexByte(plus, '+')},
 	} {
 		all := test.convert(test.b)
 		st := must(At(bytes.NewReader(all), int64(len(all))).Open(&OpenOptions{}))(t)

@@ -234,10 +234,7 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 			if !in.Live() {
 				_, _ = io.Copy(io.Discard, r)
 			}
-			if tail.Size-tail.From < save.MinZeros {
-				return nil
-			}
-			return in.Explain(v.zeros.End(tail.From, in.Framed()))
+			return in.Explain(v.zeros.End(*tail, in.Framed()))
 		}
 	}
 	if v.checks {

@@ -54,12 +54,15 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	if (bad == nil || !save.IsDamage(bad)) && good == c.Size {
 		return c, bad
 	}
-	if fixed, corrected := correct(c, whole, bad); fixed != nil && end == c.Size {
+	if fixed, corrected := Correct(c, whole, bad); fixed != nil && end == c.Size {
 		return fixed, corrected
 	}
 	var all []splice
 	if broken != nil {
-		all, bad = salvaged(&short, broken, bad)
+		var zeros int64
+		if all, zeros, bad = salvaged(&short, broken, bad); zeros > 0 { // the value is that before zeros
+			return Repair(c, (zeros+3)&^3)
+		}
 	}
 	if all == nil {
 		all = []splice{{start: good, end: c.Size}}
@@ -75,10 +78,10 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	return c.Repaired(t, t.size), bad
 }
 
-// correct returns a content of which all can be read up to the end of the packet with the index, or up to the end of all packets
+// Correct returns a content of which all can be read up to the end of the packet with the index, or up to the end of all packets
 // after lengths, because the bytes in error are corrected: bytes of texts that are no UTF-8 become question marks, or one type, count
-// or length becomes the most probable one. Otherwise correct returns nil, also if it is not known what else would be lost.
-func correct(c *save.Content, index int64, bad error) (*save.Content, error) {
+// or length becomes the most probable one. Otherwise Correct returns nil, also if it is not known what else would be lost.
+func Correct(c *save.Content, index int64, bad error) (*save.Content, error) {
 	e := &CorrectedError{}
 	if c.Size > save.MaxHeld || !errors.As(bad, &e.Err) || e.Err.Offset > c.Size {
 		return nil, nil
@@ -248,7 +251,17 @@ func (x *corrector) meanings() (all []meaning) {
 		start, x.end = p.Offset, p.Limit()
 		return false, nil
 	})
-	end, missing := x.walk(start, 1, func(v item) bool { x.items = append(x.items, v); return true })
+	nulls := 0
+	end, missing := x.walk(start, 1, func(v item) bool {
+		if x.items = append(x.items, v); x.b[v.at] > 0 {
+			nulls = 0
+		}
+		nulls++
+		return nulls < zeroed
+	})
+	if nulls == zeroed {
+		return nil
+	}
 	var some []meaning
 	if x.missing = missing; end < x.end {
 		x.missing, x.broken = math.MaxInt64, end
@@ -451,18 +464,24 @@ type level struct {
 	inKey   bool  // of a Dictionary: the next value is a key
 }
 
+// zeroed is the number of nulls, one after another, that are zeros in place of other values.
+const zeroed = 16
+
 // salvageChunk makes chunks small, because a cut chunk is lost completely.
 const salvageChunk = 16
 
 // salvaged returns the splices for turning a damaged packet into its longest valid start, or nil if no
 // part is valid, and the error at its end: bad, or that of a text that no engine writes before. The last splice ends the content.
-func salvaged(c *save.Content, p *save.Packet, bad error) ([]splice, error) {
+// If zeros in place of others were read before the error, salvaged returns their offset instead.
+func salvaged(c *save.Content, p *save.Packet, bad error) (all []splice, zeros int64, err error) {
 	o := c.Decoder
 	o.MaxChunk, o.OneValue = salvageChunk, true
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	c.Place(d, p)
 	var s salvage
+	var keys recognize.NullKeys
+	nulls := 0 // before the error
 	for t, err := range d.Tokens() {
 		if err == nil && t.Kind() == gdwire.KindStringChunk && bytes.IndexByte(t.Bytes(), 0) >= 0 {
 			bad = d.WrapError(save.ErrNUL)
@@ -471,9 +490,25 @@ func salvaged(c *save.Content, p *save.Packet, bad error) ([]splice, error) {
 		if err != nil {
 			break
 		}
-		s.token(t, d.InputOffset())
+		isTwice := keys.Next(d, t) > 1
+		switch {
+		case isTwice:
+			nulls = zeroed
+		case t.Kind() == gdwire.KindNil:
+			nulls++
+		case t.IsValue():
+			nulls = 0
+		}
+		if s.token(t, d.InputOffset()); isTwice {
+			break
+		}
 	}
-	return s.splices(p, c.Frame), bad
+	if nulls >= zeroed {
+		if zeros, err = save.ZerosAtEnd(c, d.InputOffset()); err == nil && zeros > p.Offset {
+			return nil, zeros, bad
+		}
+	}
+	return s.splices(p, c.Frame), 0, bad
 }
 
 // token follows a token that ends at an offset.

@@ -49,6 +49,7 @@ type content struct {
 	nullKeys int     // the most keys null in a Dictionary, at most 2
 	values   int     // at the top level
 	nulls    int     // of these, nulls at the end
+	first    int     // and nulls at the start
 }
 
 // An ending is how a reading ends.
@@ -108,7 +109,7 @@ func (t *trial) weigh() float64 {
 
 // orBetter returns the trial with more evidence. Several values must be all of the input, and no zeros.
 func (t *trial) orBetter(other *trial) *trial {
-	if other.evidence <= t.evidence || other.several && (other.ending != whole || NullsFollow(other.values, other.nulls)) {
+	if other.evidence <= t.evidence || other.several && (other.ending != whole || NullsFollow(other.values, other.nulls) || other.first > 1) {
 		return t
 	}
 	return other
@@ -413,6 +414,9 @@ func (t *trial) value(b []byte) value {
 			}
 		}
 		if d.Depth() == 0 {
+			if t.nulls == t.values {
+				t.first = t.nulls
+			}
 			return value{size: int(d.InputOffset())}
 		}
 	}
