@@ -184,8 +184,8 @@ gdwire version`,
 	}},
 }}
 
-// flagWords contains flags by their names in other programs.
-var flagWords = map[string]string{"exclude": "ignore", "except": "ignore", "dry-run": "n", "output": "o", "out": "o", "in-place": "i", "inplace": "i"}
+// flagWords contains flags by their names in other programs, "" if the value is an operand.
+var flagWords = map[string]string{"exclude": "ignore", "except": "ignore", "dry-run": "n", "output": "o", "out": "o", "in-place": "i", "inplace": "i", "w": "i", "write": "i", "port": "", "addr": ""}
 
 // words are commands of jq, gron, git and others. Those with a Command are another name of it.
 var words = []shell.Word{
@@ -202,7 +202,7 @@ var words = []shell.Word{
 	{Names: "mv rename", Command: "move"},
 	{Names: "revert restore-backup", Command: "undo"},
 	{Names: "redo", Command: "undo -redo"},
-	{Names: "convert transcode export compress encrypt", Answer: "gdwire recode -to converts format, lengths and container, and json and encode values to JSON and back"},
+	{Names: "convert transcode export compress encrypt", Answer: "gdwire json FILE -o JSONFILE writes JSON, gdwire encode JSONFILE -o FILE makes values of it, and gdwire recode -to converts format, lengths and container"},
 	{Names: "import pack build write", Answer: "gdwire encode writes JSON as values"},
 	{Names: "decode parse read", Command: "json"},
 	{Names: "cmp compare log blame", Command: "diff"},

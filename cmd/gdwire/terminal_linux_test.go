@@ -223,3 +223,25 @@ func TestEditOnTerminal(t *testing.T) {
 	run("", "set", "gold = 9", "b", "-o", "b")
 	require.NoFileExists(t, "b.bak", "the input was named")
 }
+
+// TestShowOnTerminal: get shows the values of all packets to people, and unwrap text.
+func TestShowOnTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	user, terminal := openPTY(t)
+	require.NoError(t, os.WriteFile("two", framed(wire(27, 1, 4, "gold", 2, 5), wire(27, 1, 4, "gold", 2, 6)), 0o600))
+	require.NoError(t, os.WriteFile("text", []byte("[player]\n"), 0o600))
+	for _, c := range []struct{ line, says string }{
+		{"get gold two", "with those of other packets, as get '$*.gold'"}, {"get $.gold two", ""},
+		{"recode -to raw-zstd two -o packed", ""}, {"unwrap packed", "not for a terminal"},
+		{"wrap -like packed text -o packed.cfg", ""}, {"unwrap packed.cfg", ""},
+	} {
+		command := exec.CommandContext(t.Context(), "gdwire", strings.Fields(c.line)...)
+		var stderr bytes.Buffer
+		command.Stdout, command.Stderr = terminal, &stderr
+		_ = command.Run()
+		require.Contains(t, stderr.String(), c.says, c.line)
+	}
+	shown := make([]byte, len("5\r\n6\r\n5\r\n[player]\r\n"))
+	must(io.ReadFull(user, shown))(t)
+	require.Equal(t, "5\r\n6\r\n5\r\n[player]\r\n", string(shown))
+}

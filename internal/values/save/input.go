@@ -71,7 +71,7 @@ func OpenInput(name string, stdin io.Reader) (*Input, error) {
 	switch {
 	case err != nil:
 	case i.IsDir():
-		return nil, errors.Join(fmt.Errorf("%s is a folder", in.Name), in.Close())
+		return nil, errors.Join(fmt.Errorf("%s is a folder; its files are %[1]s/*", in.Name), in.Close())
 	case i.Mode().IsRegular():
 		at, _ := in.file.Seek(0, io.SeekCurrent) // others may have read a part of standard input
 		size := max(i.Size()-at, 0)

@@ -143,7 +143,7 @@ func TestStoreChanged(t *testing.T) {
 func TestSourceErrors(t *testing.T) {
 	require.ErrorIs(t, errOf(OpenInput(filepath.Join(t.TempDir(), "missing"), nil)), os.ErrNotExist)
 	dir := t.TempDir()
-	require.EqualError(t, errOf(OpenInput(dir, nil)), dir+" is a folder")
+	require.EqualError(t, errOf(OpenInput(dir, nil)), dir+" is a folder; its files are "+dir+"/*")
 
 	in := must(OpenInput("", strings.NewReader("12345")))(t)
 	require.EqualError(t, errOf(in.Open(&OpenOptions{Skip: 8})), "standard input has 5 bytes, and 8 are to be skipped")

@@ -610,13 +610,15 @@ func changed[T int64 | float64](change string, x, y T) T {
 }
 
 // Loose returns a value of a type from text that is no value but must mean one of the type: a Color by its name or code, the
-// components of a math type without parentheses, or words, as a shell makes them of "words".
+// components of a math type without parentheses, or words, also in a container, as a shell makes them of "words".
 func (e *SyntaxError) Loose(t gdwire.Type) (Value, bool) {
 	typed := e.Text
-	if e.Quoted != "" && (t == gdwire.TypeString || t == gdwire.TypeStringName) {
-		v, err := ParseValue(e.Quoted)
-		v.Type = t
-		return v, err == nil
+	v, err := ParseValue(e.Quoted)
+	if isText := t == gdwire.TypeString || t == gdwire.TypeStringName; err == nil && isText == (v.Type == gdwire.TypeString) {
+		if isText {
+			v.Type = t
+		}
+		return v, true
 	}
 	if v, ok := ColorOf(typed); ok && t == gdwire.TypeColor {
 		return v, true
@@ -625,7 +627,7 @@ func (e *SyntaxError) Loose(t gdwire.Type) (Value, bool) {
 	if !slices.Contains(changes, change) {
 		change = ""
 	}
-	v, err := ParseValue(change + "(" + typed[len(change):] + ")")
+	v, err = ParseValue(change + "(" + typed[len(change):] + ")")
 	if err != nil || !v.Bare {
 		return v, false
 	}

@@ -45,12 +45,35 @@ func (s *scanner) operand() (v Value) {
 			} else {
 				e.Quoted = s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
 			}
+		} else if e != nil {
+			if e.Quoted = inQuotes(s.text, start); e.Quoted != "" {
+				e.Reason = strings.TrimSuffix(e.Reason, textHint)
+			}
 		}
 	}
 	if s.space(); !s.atEnd() {
 		s.errorf("unexpected %s", s.rest())
 	}
 	return v
+}
+
+// inQuotes returns a line with those words in a container, from start on, in quotes that are no values, as a shell takes their quotes,
+// or "" if this is not all that is wrong.
+func inQuotes(line string, start int) string {
+	for {
+		s := scanner{text: line, pos: start}
+		if s.value(); s.err == nil && s.atEnd() {
+			return line
+		} else if s.err == nil {
+			return ""
+		}
+		at := s.err.Column - 1
+		n := strings.IndexAny(line[at:], ",]}")
+		if n <= 0 || !strings.HasSuffix(s.err.Reason, textHint) {
+			return ""
+		}
+		line = line[:at] + string(AppendQuoted(nil, line[at:at+n])) + line[at+n:]
+	}
 }
 
 // change parses the value of a change, or any other value if change is empty.

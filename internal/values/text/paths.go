@@ -156,8 +156,8 @@ func pathHint(typed, after string) string {
 	return ": " + Operand(strings.TrimPrefix(path, ".")+after) + keyHint
 }
 
-// signs are what other languages write between names.
-var signs = strings.NewReplacer("->", ".", "::", ".", "/", ".")
+// signs are what other languages write between names, and around indexes.
+var signs = strings.NewReplacer("->", ".", "::", ".", "/", ".", "(", "[", ")", "]", "{", "[", "}", "]")
 
 // Parse parses a path. The $ is optional.
 func Parse(text string) (Path, error) {
@@ -528,6 +528,10 @@ func (s *scanner) key() Step {
 	if !s.isNext(":") {
 		v = s.value()
 	}
+	if n := wire.NameLen(s.text[start:]); s.err != nil && s.err.Column == start+1 && n > 0 && s.text[start+n:] != "" && s.text[start+n] == ']' {
+		s.err, s.pos = nil, start // a shell takes the quotes of ["name"]
+		v = Value{Type: gdwire.TypeString, Text: s.take(n)}
+	}
 	if s.space(); v.Type == gdwire.TypeInt && s.accept(":") {
 		return s.elements(v.Int)
 	}
@@ -541,6 +545,9 @@ func (s *scanner) key() Step {
 		s.errorf("want ]; an element of an element is [%s][%s]", s.text[start:s.pos], strings.TrimSpace(s.text[s.pos+1:s.pos+end]))
 	}
 	if first, last := int64(0), int64(0); !s.isNext("]") {
+		if index, after, ok := strings.Cut(s.text[start:], "."); ok && strings.Trim(index, decimal) == "" && wire.NameLen(after) > 0 {
+			s.errorf("want ]: %s", Operand(s.text[:start]+index+"]."+after))
+		}
 		if n, _ := fmt.Sscanf(s.text[start:], "%d..%d", &first, &last); n == 2 {
 			s.errorf("want ]; elements %d to %d are [%d:%d]", first, last, first, last+1)
 		}

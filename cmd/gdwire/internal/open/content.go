@@ -14,6 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/values/leaves"
@@ -70,8 +71,11 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 		return fmt.Errorf("%s%s, %w; gdwire unwrap writes its content", in.Name, save.ContainerText(info), why)
 	default:
 		then := ""
+		prefix, isIndex := strings.CutSuffix(in.Path, record.IndexName(""))
 		switch {
 		case r.IsConverted():
+		case isIndex:
+			then = "; the packets are in " + record.FileName(prefix, 1, record.FromClient) + " and others"
 		case r.IsJSON():
 			then = "; gdwire encode makes values of JSON"
 		case r.Name == "text" && o.Writes:

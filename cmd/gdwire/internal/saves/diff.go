@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,18 +29,23 @@ func Diff(f *shell.Flags) shell.Action {
 	f.OutputFlag()
 	f.BoolVar(&v.lines, "json", false, "a line of JSON for each difference")
 	f.BoolVar(&v.stat, "stat", false, "show how many values differ in each value at the top")
-	f.Func("ignore", "show no difference at `PATH` or in it, such as '$*.players[*].seen', or at several, separated by commas; a name such as time is a key anywhere, and '$.time' the one at the top; may be given several times", func(s string) error {
+	f.Func("ignore", "show no difference at `PATH` or in it, such as '$*.players[*].seen', or at several, separated by commas; a name such as time, or a pattern such as '*_at', is a key anywhere, and '$.time' the one at the top; may be given several times", func(s string) error {
 		all := []string{s}
 		if _, err := text.Parse(s); err != nil {
 			all = strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 		}
 		for _, one := range all {
 			one = strings.TrimSpace(one)
-			path, err := edit.WholePath(text.Parse(one))
-			if err != nil {
+			at, err := edit.WholePath(text.Parse(one))
+			_, invalid := path.Match(one, "")
+			if isPattern := invalid == nil && strings.Contains(one, "*") && !strings.ContainsAny(one, "$.["); err != nil && !isPattern {
 				return err
 			}
-			v.ignored = append(v.ignored, &ignored{Path: path, isName: len(path.Steps) == 1 && path.Steps[0].Key.Text == one})
+			hide := &ignored{Path: at}
+			if err != nil || len(at.Steps) == 1 && at.Steps[0].Key.Text == one {
+				hide.name = one
+			}
+			v.ignored = append(v.ignored, hide)
 		}
 		return nil
 	})
@@ -77,14 +83,18 @@ type differ struct {
 // An ignored is a path of -ignore.
 type ignored struct {
 	text.Path
-	isName bool // a key, without $ or brackets: one anywhere
-	hides  bool // a difference
+	name  string // of keys anywhere, with * for any characters, or ""
+	hides bool   // a difference
 }
 
 // matches reports whether a path is ignored.
-func (p *ignored) matches(path *text.Path) bool {
-	return p.Contains(path) || p.isName && slices.ContainsFunc(path.Steps, func(s text.Step) bool {
-		return s.Op == text.Child && s.Key.Text == p.Steps[0].Key.Text
+func (p *ignored) matches(at *text.Path) bool {
+	if p.name == "" {
+		return p.Contains(at)
+	}
+	return slices.ContainsFunc(at.Steps, func(s text.Step) bool {
+		is, _ := path.Match(p.name, s.Key.Text)
+		return is && s.Op == text.Child
 	})
 }
 
@@ -126,7 +136,7 @@ func (v *differ) run(s *shell.Stdio, names []string) error {
 		}
 		missing := edit.Find(contents[1], p.Path)
 		hint := edit.Hint(contents[1], missing, "")
-		if isThere := missing == nil || p.isName && hint != ""; !isThere {
+		if isThere := missing == nil || p.name != "" && hint != ""; !isThere {
 			s.Infof("-ignore hides nothing: %v%s", missing, hint)
 		}
 	}

@@ -57,6 +57,9 @@ func (g *get) check(f *shell.Flags) error {
 	}
 	g.path, err = text.Parse(path)
 	g.first = !strings.HasPrefix(path, "$")
+	if err != nil && isEdit(path) {
+		return fmt.Errorf("get shows a value, and set changes it: %s", f.EditLine("set", []string{path}, f.File()))
+	}
 	if err != nil && strings.Contains(path, "|") {
 		err = fmt.Errorf("%w; -keys and -length show keys and the length, and jq runs filters: gdwire json -plain FILE | jq FILTER", err)
 	}
@@ -90,7 +93,7 @@ func (v *valuePrinter) read(in *open.Input, r io.Reader, tree *text.Tree) error 
 	var near text.Nearest
 	at, packet := tree.Targets[0], v.path.Packet
 	for p := range open.Packets(&in.Reading, r) {
-		isBefore := p.Index < packet
+		isBefore := p.Index < packet || v.others && p.Index == 0
 		switch {
 		case isBefore && p.Framed(): // reading the next packet skips it
 			continue
@@ -131,6 +134,8 @@ func (v *valuePrinter) end(in *open.Input, at *text.Node, isList bool, missing *
 		more = each.Hits - at.Hits
 	}
 	switch {
+	case missing == nil && more > 0 && v.IsTerminal: // of people, who then ask for the others
+		v.others = true
 	case missing == nil && more > 0:
 		v.Infof("other packets contain %s more: get %s shows each", humanize.Comma(int64(more)), text.Operand(meant.String()))
 		return nil
@@ -148,7 +153,11 @@ func (v *valuePrinter) end(in *open.Input, at *text.Node, isList bool, missing *
 	if _, err := tree.Add(meant, ""); err != nil {
 		return err
 	}
-	v.Infof(onlyText, missing.Path, text.Operand(meant.String()))
+	if missing != nil {
+		v.Infof(onlyText, missing.Path, text.Operand(meant.String()))
+	} else {
+		v.Infof("with those of other packets, as get %s", text.Operand(meant.String()))
+	}
 	again := *v.get
 	again.path, v.get = meant, &again
 	edit.Resolve(c, &tree)
@@ -179,6 +188,7 @@ type valuePrinter struct {
 	*shell.Stdio
 	name         string
 	allowInvalid bool // text that is not UTF-8
+	others       bool // the first packet is shown
 }
 
 // find shows the value at the path in a packet and returns ErrFound.

@@ -4,11 +4,13 @@ package saves
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -83,6 +85,7 @@ type editor struct {
 	exact bool      // values keep the type as written, as with -force
 	from  text.Path // of copy and move: the path of the source; lines is the target
 	first bool      // paths are in the first packet because they name none
+	bare  string    // an edit that begins as what a shell leaves of "$3.hp" without quotes, or ""
 }
 
 // PrintValues prints how to write values, and how a file is replaced, for the help.
@@ -115,6 +118,11 @@ is the third of several. If it changes, the bytes are written anew as the game w
 func (e *editor) check(f *shell.Flags) (err error) {
 	e.exact = e.force
 	e.first = !slices.ContainsFunc(f.Operands, func(operand string) bool { return strings.HasPrefix(operand, "$") })
+	for _, operand := range f.Operands {
+		if e.bare == "" && bare.MatchString(operand) && !isThere(operand) {
+			e.bare = operand
+		}
+	}
 	if program := map[edit.Op]string{edit.Put: "cp", edit.Move: "mv"}[e.op]; program != "" && len(f.Operands) == 2 {
 		from, to := text.Operand(f.Operands[0]), text.Operand(f.Operands[1])
 		return fmt.Errorf("want PATH TO FILE and not %s %s; for whole files: %s %[1]s %[2]s", from, to, program)
@@ -136,6 +144,20 @@ func (e *editor) check(f *shell.Flags) (err error) {
 	e.lines, f.Operands = f.Operands[:files], f.Operands[files:]
 	_, err = e.tree(nil)
 	return err
+}
+
+// bare matches the start of a path without its $ and number.
+var bare = regexp.MustCompile(`^(?:\.[^ =./]|\[)`)
+
+// checkDollar returns an error for an edit of a file of several values that can be of another one than the first: a shell takes $3 out of
+// "$3.hp".
+func (e *editor) checkDollar(c *save.Content) error {
+	if e.bare == "" || edit.Find(c, text.Path{Packet: 1}) != nil {
+		return nil
+	}
+	at := func(packet string) string { return text.Operand(packet + e.bare) }
+	return shell.Choicef("%q may have lost its $ and number, which a shell takes without quotes: %s is in the first value, %s in the second and %s in each",
+		e.bare, at("$"), at("$1"), at("$*"))
 }
 
 // split separates the lines from the files among the operands. Without lines, they are in standard input.
@@ -166,9 +188,16 @@ func (e *editor) split(f *shell.Flags) (err error) {
 		return nil
 	}
 	e.join()
-	for _, line := range e.lines {
+	for i, line := range e.lines {
 		if ext := filepath.Ext(line); !isEdit(line) && slices.ContainsFunc(files, func(name string) bool { return ext != "" && filepath.Ext(name) == ext }) {
 			return fmt.Errorf("there is no file %s", line)
+		}
+		if i > 0 && !isEdit(line) && isEdit(e.lines[i-1]) {
+			words := e.lines[i-1:]
+			if n := slices.IndexFunc(words[1:], isEdit); n > 0 {
+				words = words[:1+n]
+			}
+			return fmt.Errorf("%q is no edit; a value with spaces is in quotes: %s", line, text.Operand(strings.Join(words, " ")))
 		}
 	}
 	_, err = e.tree(nil)
@@ -294,7 +323,7 @@ func (e *editor) run(s *shell.Stdio, name string) error {
 	if err := in.CheckZeros(c); err != nil {
 		return err
 	}
-	if err := e.checkSecret(s, in); err != nil {
+	if err := cmp.Or(e.checkDollar(c), e.checkSecret(s, in)); err != nil {
 		return err
 	}
 	tree, plan, err := e.plan(s, c, e.from, tree)
@@ -353,19 +382,20 @@ func (e *editor) warn(s *shell.Stdio, in *open.Input, checksum string, likely bo
 
 // withHint returns an error of an edit of a file, with a hint if there is one.
 func (e *editor) withHint(c *save.Content, name string, err error) error {
-	other := ""
+	other, there := "", (*edit.ExistsError)(nil)
 	if e.op == edit.Set || e.op == edit.Put {
 		other = "-force sets another type"
 	}
 	hint := edit.Hint(c, err, other)
-	if !errors.As(err, new(*text.NotFoundError)) || hint == "" {
+	if !errors.As(err, new(*text.NotFoundError)) || hint == "" || strings.HasSuffix(hint, " elements") {
 		hint += e.adds(c, name, err)
 	}
 	switch {
 	case errors.As(err, new(*edit.ValueError)) && len(e.lines) > 0:
 		return shell.Choicef("%w%s", err, hint)
-	case errors.As(err, new(*edit.ExistsError)) && e.op == edit.Add:
-		hint = "; set changes it" + hint
+	case errors.As(err, &there) && e.op == edit.Add && !strings.HasPrefix(there.Text, "+="):
+		at, value := there.Target()
+		hint = "; " + e.flags.EditLine("set", []string{at + " = " + value}, name) + " changes it" + hint
 	}
 	return fmt.Errorf("%w%s", err, hint)
 }
@@ -424,7 +454,7 @@ func (e *editor) plan(s *shell.Stdio, c *save.Content, from text.Path, tree *tex
 	default:
 		plan, err = edit.Edit(c, e.op, tree, e.exact)
 	}
-	at, path, value := e.meant(c, err)
+	at, path, value := e.meant(c, from, err)
 	if at == "" {
 		return tree, plan, err
 	}
@@ -439,7 +469,7 @@ func (e *editor) plan(s *shell.Stdio, c *save.Content, from text.Path, tree *tex
 	if err == nil {
 		tree, plan, err = e.plan(s, c, from, tree)
 	}
-	if err == nil && e.op != edit.Add {
+	if err == nil && path != at+"[+]" {
 		s.Infof(onlyText, at, text.Operand(path))
 	}
 	return tree, plan, err
@@ -449,25 +479,31 @@ func (e *editor) plan(s *shell.Stdio, c *save.Content, from text.Path, tree *tex
 const onlyText = "there is no %s, only %s"
 
 // meant returns the path of an error, and the only one that the path can mean, with the text of the value: with a key of the same text,
-// or of add the end of an Array. The path is "" if there is none.
-func (e *editor) meant(c *save.Content, err error) (at, path, value string) {
+// or the end of an Array, for what is no Array. The path is "" if there is none.
+func (e *editor) meant(c *save.Content, from text.Path, err error) (at, path, value string) {
 	if len(e.lines) == 0 {
 		return "", "", ""
 	}
 	var missing *text.NotFoundError
-	var there *edit.ExistsError
+	var there interface{ Target() (path, value string) }
 	switch {
-	case errors.As(err, &missing) && e.op != edit.Add:
-		if path = edit.Meant(c, missing, e.first); path != "" {
-			return missing.Path, path, missing.Value
+	case errors.As(err, &missing):
+		if e.op != edit.Add {
+			path = edit.Meant(c, missing, e.first)
 		}
-	case errors.As(err, &there) && e.op == edit.Add:
-		v, failed := text.ParseValue(there.Text)
-		if isList := v.Type == gdwire.TypeArray && !v.Bare; failed == nil && !isList && edit.CanAdd(c, there.Path+"[+]") {
-			return there.Path, there.Path + "[+]", strings.TrimPrefix(there.Text, "+=")
+		at, value = missing.Path, missing.Value
+	case e.op != edit.Set && errors.As(err, &there):
+		at, value = there.Target()
+		v, failed := text.ParseValue(value)
+		isList := e.hasLines() && (failed != nil || v.Type == gdwire.TypeArray && !v.Bare) || !e.hasLines() && edit.CanAdd(c, from.String()+"[+]")
+		if !isList && edit.CanAdd(c, at+"[+]") {
+			path, value = at+"[+]", strings.TrimPrefix(value, "+=")
 		}
 	}
-	return "", "", ""
+	if path == "" {
+		at = ""
+	}
+	return at, path, value
 }
 
 // changeText describes a change of a value. A value that is not there is "".

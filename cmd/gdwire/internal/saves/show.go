@@ -1,11 +1,16 @@
 package saves
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/open"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/shell"
@@ -102,7 +107,22 @@ func Unwrap(f *shell.Flags) shell.Action {
 	o.FileFlags(f)
 	o.SkipFlag(f)
 	f.OutputFlag()
+	f.Binary = false // showText looks
 	return shell.Action{Run: func(s *shell.Stdio) error { return unwrap(s, &o, f.File()) }}
+}
+
+// showText writes text to a terminal, such as that of a ConfigFile, or returns an error for other bytes.
+func showText(s *shell.Stdio, r io.Reader) error {
+	const most = 1 << 20 // bytes
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	isOther := func(c rune) bool {
+		return c == utf8.RuneError || !unicode.IsPrint(c) && !strings.ContainsRune("\n\r\t", c)
+	}
+	if err == nil && (len(b) > most || bytes.ContainsFunc(b, isOther)) {
+		return shell.ErrBinary
+	}
+	_, failed := s.Out.Write(b)
+	return cmp.Or(err, failed)
 }
 
 // unwrap writes the content of a compressed or encrypted file, or the values inside the bytes of a game.
@@ -119,6 +139,9 @@ func unwrap(s *shell.Stdio, o *open.Flags, name string) error {
 		s.Infof("%s contains values %s", in.Name, around)
 	}
 	content := in.Unwrapped()
+	if s.IsTerminal {
+		return showText(s, content.Reader())
+	}
 	n, err := io.Copy(s.Out, s.Progress(content.Reader(), content.Size))
 	s.Clear()
 	if save.IsContainerError(err) && n > 0 {

@@ -129,10 +129,10 @@ func (p *Program) commands(yield func(*Command) bool) {
 	}
 }
 
-// find returns the command of the given name, or nil.
+// find returns the command of the given name, in small or large letters, or nil.
 func (p *Program) find(name string) *Command {
 	for c := range p.commands {
-		if c.Name == name {
+		if strings.EqualFold(c.Name, name) {
 			return c
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -37,6 +38,14 @@ func (c *Command) checkFiles(f *Flags) error {
 func (s *Stdio) runFiles(f *Flags, run func(s *Stdio, name string) error) error {
 	if s.Edits {
 		s.skipBackups(f)
+		seen := map[string]bool{} // a file that is named twice is edited once; a hard link is another file
+		f.Operands = slices.DeleteFunc(f.Operands, func(name string) bool {
+			at, _ := filepath.EvalSymlinks(name)
+			at, _ = filepath.Abs(cmp.Or(at, name))
+			was := seen[at]
+			seen[at] = true
+			return was
+		})
 	}
 	if len(f.Operands) <= 1 && !f.InPlace {
 		if s.Edits && sameFile(f.File(), f.Output) {
@@ -271,6 +280,11 @@ func (p *Program) noCommand(name string, args []string) error {
 			return fmt.Errorf("no command %q; did you mean %s?", name, commandLine(c.Name, args))
 		}
 	}
+	if len(args) == 1 {
+		if _, err := os.Stat(args[0]); err == nil {
+			return fmt.Errorf("no command %q; %s shows the value at a path", name, commandLine("get", append([]string{name}, args...)))
+		}
+	}
 	return fmt.Errorf("no command %q", name)
 }
 
@@ -313,7 +327,7 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 		err = withSimilarFlag(err, f)
 	}
 	if n := len(f.Operands); err == nil && (n < c.Min || c.Max >= 0 && n > c.Max) {
-		err = c.wrongOperands(f.Operands)
+		err = c.wrongOperands(f)
 	}
 	if err == nil && isTerminal && c.Edits && action.File != nil && f.Output == "" && !f.DryRun && !f.InPlace && !isStdin(f.Operands[len(f.Operands)-1]) {
 		f.InPlace, f.Backup = true, true // bytes are nothing to see, and people type this to change the file
@@ -336,7 +350,8 @@ func (c *Command) parse(f *Flags, action *Action, args []string, isTerminal bool
 }
 
 // wrongOperands returns the error for a wrong number of operands.
-func (c *Command) wrongOperands(operands []string) error {
+func (c *Command) wrongOperands(f *Flags) error {
+	operands := f.Operands
 	switch {
 	case len(operands) == 0:
 		return fmt.Errorf("%s needs %s", c.Name, c.Operands)
@@ -345,7 +360,15 @@ func (c *Command) wrongOperands(operands []string) error {
 	case c.Max == 1 && strings.Contains(strings.Join(operands[1:], ""), "="):
 		return fmt.Errorf("%s changes no values; %s", c.Name, commandLine("set -i", operands))
 	}
-	return fmt.Errorf("%s takes %s and not %q", c.Name, c.Operands, operands)
+	hint := ""
+	if c.Max == 1 && c.Binary && len(operands) == 2 {
+		line := []string{operands[0], "-o", operands[1]}
+		if _, err := os.Stat(operands[1]); err == nil && f.Lookup("like") != nil {
+			line = append([]string{"-like", operands[1]}, line...)
+		}
+		hint = "; " + commandLine(c.Name, line)
+	}
+	return fmt.Errorf("%s takes %s and not %q%s", c.Name, c.Operands, operands, hint)
 }
 
 // withSimilarFlag returns err, with the name of a similar flag if err reports an unknown flag.
@@ -356,6 +379,9 @@ func withSimilarFlag(err error, f *Flags) error {
 	}
 	if '0' <= name[0] && name[0] <= '9' {
 		return fmt.Errorf("%w; -- precedes operands that begin with -", err)
+	}
+	if word, is := f.program.FlagWords[name]; is && word == "" {
+		return fmt.Errorf("%w; %s", err, commandLine(f.Name(), slices.DeleteFunc(slices.Clone(f.args), func(arg string) bool { return strings.TrimLeft(arg, "-") == name && arg != name })))
 	}
 	var similar *flag.Flag
 	f.VisitAll(func(one *flag.Flag) {
@@ -386,10 +412,13 @@ func (c *Command) checkOutput(f *Flags, isTerminal bool) error {
 	case c.Edits:
 		return errors.New("nothing was saved: use -i, or -o FILE")
 	case f.Binary:
-		return errors.New("the output is binary and not for a terminal: use -o FILE")
+		return ErrBinary
 	}
 	return nil
 }
+
+// ErrBinary reports bytes that are not for a terminal.
+var ErrBinary = errors.New("the output is binary and not for a terminal: use -o FILE")
 
 // scripts are those for completion in shells, by gdwire complete.
 //
@@ -424,6 +453,9 @@ func (s *Stdio) undo(name string, redo bool) error {
 		i, from, to, hint = i+1, to, from, ""
 	}
 	source, kept := copyName(name, i, from), copyName(name, i, to)
+	if m := backups.FindStringSubmatch(name); i == 0 && m != nil {
+		return fmt.Errorf("%s is a backup: %s", name, commandLine("undo", m[2:]))
+	}
 	in, err := os.Open(source)
 	if i == 0 || errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is no %s to go back to%s", copyName(name, max(i, 1), from), hint)
@@ -438,7 +470,7 @@ func (s *Stdio) undo(name string, redo bool) error {
 		return err != nil || failed == nil && other.ModTime().Before(info.ModTime())
 	}
 	if !redo && isBefore(source) && isBefore(copyName(name, i+1, to)) { // and no undo wrote it
-		later = ", which changed after the edit"
+		later = ", with later changes that kept no backup"
 	}
 	if err := cmp.Or(checkRegular(name), copyFile(name, kept, os.O_TRUNC)); err != nil {
 		return err

@@ -295,11 +295,11 @@ func MoveTo(c *save.Content, from text.Path, tree *text.Tree) (*Plan, error) {
 	}
 	in, added := outer(to), to.Steps[last]
 	return makePlan(c, func(c *save.Content, p *Plan) (*save.Content, error) {
-		kind, err := kindAround(c, to)
+		of, err := around(c, to)
 		if err != nil {
 			return nil, err
 		}
-		isArray := kind == gdwire.KindArrayStart || kind == gdwire.KindPackedStart
+		isArray := of.Kind == gdwire.KindArrayStart || of.Kind == gdwire.KindPackedStart
 		through := in.Contains(&from)
 		if through && len(from.Steps) == len(to.Steps) && !isArray && added.Op == text.Child && !from.Steps[last].IsSeveral() {
 			e := &editor{content: c, op: Move, to: added.Key}
@@ -326,21 +326,21 @@ func MoveTo(c *save.Content, from text.Path, tree *text.Tree) (*Plan, error) {
 	})
 }
 
-// kindAround returns the kind of the container that a path leads into.
-func kindAround(c *save.Content, path text.Path) (kind gdwire.Kind, err error) {
+// around returns the container that a path leads into.
+func around(c *save.Content, path text.Path) (in text.Container, err error) {
 	var tree text.Tree
 	at, err := tree.Add(path, "")
 	if err != nil {
-		return 0, err
+		return in, err
 	}
 	ResolveReals(c, &tree)
-	err = Walk(c, &tree, &text.Walker{Leave: func(p *text.Node, in text.Container) error {
+	err = Walk(c, &tree, &text.Walker{Leave: func(p *text.Node, one text.Container) error {
 		if p == at.Parent() {
-			kind = in.Kind
+			in = one
 		}
 		return nil
 	}})
-	return kind, err
+	return in, err
 }
 
 // CanAdd reports whether a value can be added at a path: there is a container for it, and the path ends with a new key or with [+].
@@ -349,7 +349,7 @@ func CanAdd(c *save.Content, at string) bool {
 	if err != nil || len(path.Steps) == 0 {
 		return false
 	}
-	switch kind, _ := kindAround(c, path); kind {
+	switch in, _ := around(c, path); in.Kind {
 	case gdwire.KindDictStart:
 		return path.Steps[len(path.Steps)-1].Op == text.Child
 	case gdwire.KindArrayStart, gdwire.KindPackedStart:
@@ -435,7 +435,8 @@ func places(c *save.Content, missing string) string {
 	return ""
 }
 
-// partOf returns what is in the value that a path without a value leads into: the components of a math type, or the value in bytes.
+// partOf returns what is in the value that a path without a value leads into: the components of a math type, the value in bytes, or
+// how many elements.
 func partOf(c *save.Content, path text.Path) string {
 	last := len(path.Steps) - 1
 	if last < 0 {
@@ -443,6 +444,7 @@ func partOf(c *save.Content, path text.Path) string {
 	}
 	in := outer(path)
 	v, err := find(c, in)
+	array, _ := around(c, path)
 	inside := text.Path{Packet: path.Packet, Steps: slices.Insert(slices.Clone(path.Steps), last, text.Step{Op: text.Inside})}
 	switch names := text.ComponentNames(v.Type); {
 	case err != nil:
@@ -451,6 +453,8 @@ func partOf(c *save.Content, path text.Path) string {
 		return fmt.Sprintf("%v is a %v of %s", in, v.Type, strings.Join(names, ", "))
 	case v.Type == gdwire.TypePackedByteArray && Find(c, inside) == nil:
 		return "there is " + text.Operand(inside.String())
+	case (array.Kind == gdwire.KindArrayStart || array.Kind == gdwire.KindPackedStart) && path.Steps[last].Key.Type == gdwire.TypeInt:
+		return fmt.Sprintf("%v has %d elements", in, array.Len)
 	}
 	return ""
 }
