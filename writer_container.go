@@ -574,7 +574,7 @@ func (e *Encoder) writeMath(t Token) error {
 	if form.unit == t.unit() { // always, except between engines of single and double precision
 		copy(b[4:], t.Bytes())
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
-		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
+		return e.fail(wrapf(ErrRange, "%s does not fit 32 bits", t.String()))
 	}
 	return e.writeBytes(b, 1)
 }

@@ -190,7 +190,7 @@ func (b *Bytes) upTo(most int64) []byte {
 		return nil
 	}
 	all, err := b.buffer(most)
-	if int64(len(all)) > most || err != nil && (b.at == nil || err != b.Err) {
+	if int64(len(all)) > most || err != nil && err != b.Err {
 		return nil
 	}
 	return all

@@ -146,26 +146,35 @@ func (s *search) unproved(b *Bytes, co fileaccess.Options, err error) (*containe
 		return nil, err
 	}
 	co.MaxBuffered = 1
-	r, failed := newContentReader(s.name, struct{ io.Reader }{b.Reader()}, &co, false) // read once, so before the MD5
-	if failed != nil || r.info.Size > maxAround {
-		return nil, err
+	c := &container{key: s.key, outside: b, options: &co}
+	open := func() io.Reader {
+		r, err := newContentReader(s.name, struct{ io.Reader }{b.Reader()}, &co, false) // read once, so before the MD5
+		if err != nil {
+			return checked.Failed{Err: err}
+		}
+		c.info = r.info
+		return r
 	}
-	inside, in := &Bytes{once: r}, s.Known.input(&s.Reading)
-	in.Head, in.Size = inside.peek(recognize.HeadSize), r.info.Size
+	c.inside = &Bytes{open: open, name: s.name}
+	in := s.Known.input(&s.Reading)
+	in.Head, in.Size = c.inside.peek(recognize.HeadSize), c.info.Size
 	if n := len(in.Head); n < recognize.HeadSize {
 		in.Size = int64(n)
 	}
 	if recognize.Recognize(in).Certainty < recognize.Damaged {
-		return nil, err // before the rest takes memory
+		return nil, err // before the rest is decrypted
 	}
-	all, after := inside.buffer(maxAround)
+	size, after := io.Copy(io.Discard, open())
 	if after == nil {
 		return nil, err
 	}
 	if at := (*fileaccess.Error)(nil); !isCut && errors.As(after, &at) {
 		after = named(s.name, &fileaccess.Error{Offset: at.Offset, Err: fmt.Errorf("%w: the MD5 is not that of the content", fileaccess.ErrDamaged)})
 	}
-	return &container{info: r.info, key: s.key, inside: memory(all, after), outside: b, options: &co}, nil
+	c.inside.Size, c.inside.Err = size, after
+	c.inside.open = func() io.Reader { return io.MultiReader(io.LimitReader(open(), size), checked.Failed{Err: after}) }
+	c.inside = c.inside.hold()
+	return c, nil
 }
 
 // base64 finds base64 text.
@@ -224,8 +233,8 @@ func (s *search) fastlz(p *place) (*found, error) {
 	}}, nil
 }
 
-// isFastLZ reports whether the bytes of a place begin like a stream of FastLZ. Of zeros and many other bytes a stream can
-// consist, so the content of a stream of more than maxAround bytes must begin like values before all of it is decompressed.
+// isFastLZ reports whether the bytes of a place begin like a stream of FastLZ that contains values, or a layer around some. Of zeros
+// and many other bytes a stream can consist, so all of it is decompressed only then.
 func (s *search) isFastLZ(p *place) bool {
 	v := p.best.Values
 	r, err := fileaccess.NewReader(bytes.NewReader(v.Head), &fileaccess.Options{
@@ -234,14 +243,18 @@ func (s *search) isFastLZ(p *place) bool {
 	if err != nil {
 		return false
 	}
-	content, err := io.ReadAll(r)
-	cut := !v.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit)
-	if cut && p.Size > maxAround {
-		in := s.Known.input(&s.Reading)
-		in.Head, in.Size = content, -1
-		return recognize.Recognize(in).Certainty >= recognize.Ambiguous
+	in := s.Known.input(&s.Reading)
+	in.Head, err = io.ReadAll(r)
+	in.Size = int64(len(in.Head))
+	if !v.Whole && errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fileaccess.ErrLimit) {
+		in.Size, err = -1, nil
 	}
-	return err == nil && len(content) >= fastlzFilled || cut
+	const small = 1 << 10 // bytes, which cost nothing
+	if err != nil || in.Size >= 0 && in.Size < small {
+		return err == nil && in.Size >= fastlzFilled
+	}
+	_, _, first := explain.First(in.Head, in.Size >= 0)
+	return first > 0 || !fileaccess.Detect(in.Head).IsPlain() || recognize.Recognize(in).Certainty != recognize.Unknown
 }
 
 // A contentReader reads the content of a container. Its errors stay.

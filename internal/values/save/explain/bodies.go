@@ -20,15 +20,17 @@ type finder struct {
 	format  gdwire.Format
 	depth   int
 	found   []body
-	ends    []uint64 // a bit for each offset where a body ends
-	known   [][2]int // values of another format that save much
-	digits  int      // where the last base64 text ends
-	shapes  []shape  // of the bodies of a record, in turn
-	again   int      // candidates after which these are learnt again
-	sure    [][2]int // records that save much
-	general bool     // no records are read by their pattern
-	array   bool     // the bytes are those of an array, and not of a file, whose compression is known before
-	deep    int      // where a stream ends that is not explained, as a too deep one: no values are in its bytes
+	at      int         // up to which all is searched
+	latest  []weighedAt // by the last bits of the offset
+	ends    []uint64    // a bit for each offset where a body ends
+	known   [][2]int    // values of another format that save much
+	digits  int         // where the last base64 text ends
+	shapes  []shape     // of the bodies of a record, in turn
+	again   int         // candidates after which these are learnt again
+	sure    [][2]int    // records that save much
+	general bool        // no records are read by their pattern
+	array   bool        // the bytes are those of an array, and not of a file, whose compression is known before
+	deep    int         // where a stream ends that is not explained, as a too deep one: no values are in its bytes
 }
 
 const (
@@ -57,6 +59,25 @@ func (f *finder) damagedAt(p int, w weighed) {
 	f.allFramed(&c, &w, lengths)
 }
 
+// A weighedAt is the weight of the value at an offset.
+type weighedAt struct {
+	weighed
+	after int // the offset and 1
+}
+
+// weigh returns the weight of the value at p. The latest are known.
+func (f *finder) weigh(p int) weighed {
+	const most = 1 << 12
+	if f.latest == nil {
+		f.latest = make([]weighedAt, min(len(f.b), most))
+	}
+	x := &f.latest[p%len(f.latest)]
+	if x.after != p+1 {
+		*x = weighedAt{f.reader.value(f.b[p:]), p + 1}
+	}
+	return x.weighed
+}
+
 const maxLost = 64 // bytes at the start of a value
 
 // isContainer reports whether b begins with the header of an Array or Dictionary that is not empty, of a few elements for the bytes.
@@ -73,8 +94,7 @@ func (f *finder) isContainerType(b []byte) bool {
 	if !isHeader(b) {
 		return false
 	}
-	f.d.ResetBytes(b)
-	t, _ := f.d.PeekType()
+	t := f.typeOf(b)
 	return t == gdwire.TypeArray || t == gdwire.TypeDictionary
 }
 
@@ -85,7 +105,7 @@ func (f *finder) next(p int) int {
 		switch c := b[p]; {
 		case c >= 64 && !isDigit(c):
 		case c == 0 && (b[p+1] != 0 || b[p+3] != 0 || !f.mayBeNull(p)):
-		case c > 0 && c < 64 && b[p+1] != 0 && b[p+2] != 0 && b[p+4] != 0 && !signs[b[p+1]] && !signs[c] && !isDigit(c):
+		case c > 0 && c < 64 && b[p+1] != 0 && b[p+2] != 0 && b[p+4] != 0 && !signs[b[p+1]] && !signs[c] && (p < f.digits || !isDigit(c)):
 		case c >= 64 && !signs[c] && (p < f.digits || !isDigit(b[p+1]) || !isDigit(b[p+minBase64-1])):
 		default:
 			if f.mayBegin(p) {
@@ -142,10 +162,8 @@ func (f *finder) candidates(p int) {
 	f.fastlz(p)
 	f.value(p)
 	f.noteEnds(n)
-	const start, perBody = 150, 500 // instructions
-	if f.take(start + perBody*(len(f.found)-n)); f.ended != nil && f.depth == 0 {
-		f.ended.Offset = p
-	}
+	const start, perBody = 150, 400 // instructions
+	f.take(start + perBody*(len(f.found)-n))
 }
 
 // value adds the value at p, with lengths before it.
@@ -154,13 +172,13 @@ func (f *finder) value(p int) {
 	if !isHeader(b) {
 		return
 	}
-	const perHeader = 600 // instructions
+	const perHeader = 950 // instructions
 	f.take(perHeader)
 	chained := f.isEnd(p)
 	if b[0] == 0 && !f.mayBeNull(p) {
 		return
 	}
-	w := f.reader.value(b)
+	w := f.weigh(p)
 	isShort := w.cut && w.saving < minCut
 	if w.cut && (!isShort || f.isContainer(b)) {
 		f.damagedAt(p, w)
@@ -217,8 +235,7 @@ func (f *finder) allFramed(c *body, w *weighed, lengths []lengthForm) {
 // longest returns the most bytes that a cut value at the start of b had: of a type without a text or elements, few.
 func (f *finder) longest(b []byte) int {
 	const header, component = 4, 8
-	f.d.ResetBytes(b)
-	t, _ := f.d.PeekType()
+	t := f.typeOf(b)
 	n, _ := t.Components()
 	switch t {
 	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat:
@@ -275,21 +292,21 @@ func (f *finder) framed(was *body, w *weighed, length Form, price float64) {
 // isLeft reports whether the bytes after a value can be what is left of it after damage: zeros after those at its end, or a few
 // values, as behind a wrong count.
 func (f *finder) isLeft(from, to int) bool {
-	const most = 4 << 10
+	const most, perStep = 4 << 10, 40 // bytes and instructions
 	if isZero(f.b[from-nullSize : to]) {
 		return true
 	}
 	if to-from > most {
 		return false
 	}
-	for from < to {
-		w := f.reader.value(f.b[from:to])
+	for ; from < to; f.take(perStep) {
+		w := f.weigh(from)
 		if w.size == 0 || w.cut {
 			return false
 		}
 		from += w.size
 	}
-	return true
+	return from == to
 }
 
 // content adds a stream whose content is explained.
@@ -451,7 +468,7 @@ func (f *finder) fastlz(p int) {
 	}
 	run := int(b[0] & 31)
 	for _, skip := range []int{1, 5} {
-		if w := f.reader.value(b[skip:]); !w.cut && w.size > run+2-skip && w.saving > header {
+		if w := f.weigh(p + skip); !w.cut && w.size > run+2-skip && w.saving > header {
 			return
 		}
 	}

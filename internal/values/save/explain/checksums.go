@@ -100,11 +100,11 @@ func (e *explainer) movingRules(g, p, q int) []rule {
 		}
 	}
 	for i := 0; i < len(spans) && e.isLikely(g, p, q); i++ {
-		if s := &spans[i]; s.sum > 0 && !s.isFixedSum() {
+		if s := &spans[i]; s.sum > 0 && !s.isFixedSum() && !e.isBroken(s.kind, g) {
 			add(s)
 		}
 	}
-	if g < len(e.bodies) && len(e.b) < small {
+	if g < len(e.bodies) && len(e.b) < small && !e.isBroken(nextFrom, g) {
 		before := e.bodies[g].from - q
 		for n := before - 1; n > 0 && before < most; n-- { // from any offset after it
 			add(&span{kind: nextFrom, arg: n, sum: 6 + math.Log2(float64(before))})
@@ -124,10 +124,22 @@ func (e *explainer) movingRules(g, p, q int) []rule {
 // isFixedSum reports whether the checksums of the span are fixedSums.
 func (s *span) isFixedSum() bool { return s.fixed && s.kind != file }
 
+// isBroken reports whether a span of a field in a gap contains a value with damage, of which no checksum is right.
+func (e *explainer) isBroken(kind spanKind, gap int) bool {
+	isCut := func(i int) bool { return i >= 0 && i < len(e.bodies) && e.bodies[i].kind == Cut }
+	switch {
+	case kind.isNext():
+		return isCut(gap)
+	case kind.isPrevious():
+		return isCut(gap - 1)
+	}
+	return e.hasCut && (kind != before || gap > 0)
+}
+
 // fixedSums returns the checksums of a kind in a gap.
 func (e *explainer) fixedSums(g int, s *sum) (all []fixedSum) {
 	for i := range spans {
-		if of := &spans[i]; of.sum > 0 && of.isFixedSum() {
+		if of := &spans[i]; of.sum > 0 && of.isFixedSum() && !e.isBroken(of.kind, g) {
 			if r, ok := e.rule(of, g, e.gaps[g].from, e.gaps[g].from); ok {
 				r.sum = s
 				all = append(all, fixedSum{r, e.digest(&r, 0, 0)})

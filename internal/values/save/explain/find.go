@@ -180,7 +180,7 @@ func (s *search) inside(content []byte, format gdwire.Format, depth int) *Parse 
 
 // rows returns the best rows of candidates, the best first.
 func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) {
-	best := 0.0
+	best, at := 0.0, 0
 	add := func(r row) {
 		if len(r.bodies) > 0 && r.saving > best-near && !slices.ContainsFunc(all, r.isSame) {
 			all = append(all, r)
@@ -194,11 +194,12 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)
 		r.d.Release()
-		if s.ended != nil {
-			return nil
+		if at = f.at; s.ended != nil {
+			break
 		}
 		found = slices.DeleteFunc(found, func(c body) bool { return c.length.Width > 0 && slices.Contains(s.Keep, c.from) && depth == 0 })
-		bodies, saving := s.chain(found, 0, len(b), false, nil)
+		order := s.byEnd(found)
+		bodies, saving := s.chain(order, 0, len(b), false, nil)
 		if saving < best-near {
 			continue
 		}
@@ -208,13 +209,13 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 		}
 		without := func(not func(*body) bool) {
 			if slices.ContainsFunc(bodies, not) && s.ended == nil {
-				others, saving := s.chain(found, 0, len(b), false, not)
+				others, saving := s.chain(order, 0, len(b), false, not)
 				add(row{format, others, saving})
 			}
 		}
 		const weak = 20
 		without(func(c *body) bool { return c.kind == Value && c.length.Width == 0 && c.saving < weak })
-		if others, saving := s.chain(found, 0, len(b), false, (*body).isDamaged); isWholeAt(others, bodies) { // and no values in damage
+		if others, saving := s.chain(order, 0, len(b), false, (*body).isDamaged); isWholeAt(others, bodies) { // and no values in damage
 			add(row{format, others, saving})
 		}
 		const most = 6
@@ -223,6 +224,9 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 				without(func(x *body) bool { return x == c })
 			}
 		}
+	}
+	if s.ended != nil && depth == 0 {
+		s.ended.Offset = at
 	}
 	all = slices.DeleteFunc(all, func(r row) bool { return r.saving <= best-near })
 	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(b.weight(), a.weight()) })
@@ -357,6 +361,7 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 		e.gaps = append(e.gaps, gapSpan{at, c.from})
 		at = c.to
 		e.ends.add(at)
+		e.hasCut = e.hasCut || c.kind == Cut
 	}
 	e.gaps = append(e.gaps, gapSpan{at, len(e.b)})
 	for g := range e.gaps {

@@ -57,6 +57,7 @@ type explainer struct {
 	options   *Options
 	format    gdwire.Format
 	bodies    []*body
+	hasCut    bool // a body is damaged
 	gaps      []gapSpan
 	blobs     map[int][]blob // by the gap
 	learnt    []int          // gaps that are searched

@@ -19,7 +19,7 @@ import (
 
 // The work that a search may do at most, in about as many instructions: for all inputs, and for each byte of an input and of the
 // contents of streams.
-const fixedWork, workPerByte = 20_000_000, 144
+const fixedWork, workPerByte = 15_000_000, 120
 
 // A Budget bounds the work of a search, of all streams in an input and of all layers around its values together.
 type Budget struct {
@@ -34,10 +34,10 @@ func (b *Budget) Add(size int) { b.input = max(b.input, int64(size)) }
 // all returns the work that all of the search may do, without hashes.
 func (b *Budget) all() int64 { return fixedWork + workPerByte*b.size() }
 
-// mostHashed returns the work that all hashes may do: without one, a checksum is not found.
+// mostHashed returns the work that all hashes may do, which is less after a long search: without one, a checksum is not found.
 func (b *Budget) mostHashed() int64 {
-	const fixed, perByte = 16e6, 96
-	return fixed + perByte*b.size()
+	const fixed, perByte, all, allPerByte = 16e6, 64, 18e6, 112
+	return min(fixed+perByte*b.size(), all+allPerByte*b.size()-b.used)
 }
 
 // size returns the bytes that count. Streams are expected to be 16 times smaller than their contents, or small.
@@ -164,11 +164,20 @@ var logs = sync.OnceValue(func() *[1 << 10]float64 {
 // plainNumber returns the price of a number of a width as the game's own.
 func plainNumber(v uint64, width int) float64 { return min(number(v), 8*float64(width)+1) }
 
+// smallWords are the prices of words that are types.
+var smallWords = func() (all [40]float64) {
+	for n := range all {
+		all[n] = 2*math.Log2(float64(n)+1) + 3
+	}
+	all[0] = zeroWord
+	return all
+}()
+
 // word returns the price of the first four bytes of b as the game's own.
 func word(b []byte) float64 {
 	v := binary.LittleEndian.Uint32(b)
-	if v == 0 {
-		return zeroWord
+	if v < uint32(len(smallWords)) { // most are
+		return smallWords[v]
 	}
 	const large = 1 << (randomWord - 3) / 2
 	least := float64(randomWord)
@@ -253,6 +262,7 @@ func typePrice(t gdwire.Type) float64 {
 // A reader reads values of a format.
 type reader struct {
 	d      *gdwire.Decoder
+	types  [40][16]gdwire.Type // by the header, and 1, as far as they are known
 	budget *Budget
 	last   weighed
 }
@@ -278,6 +288,17 @@ func newReader(format gdwire.Format, budget *Budget) *reader {
 // isHeader reports whether b can begin with the header of a value.
 func isHeader(b []byte) bool { return len(b) >= 4 && b[0] < 40 && b[1] == 0 && b[2] < 16 && b[3] == 0 }
 
+// typeOf returns the type in the header at the start of b, or 0.
+func (r *reader) typeOf(b []byte) gdwire.Type {
+	known := &r.types[b[0]][b[2]]
+	if *known == 0 {
+		r.d.ResetBytes(b)
+		t, _ := r.d.PeekType()
+		*known = t + 1
+	}
+	return *known - 1
+}
+
 // isAlmostHeader reports whether b begins with the header of a value with one wrong byte, or with bytes that are 255.
 func isAlmostHeader(b []byte) bool {
 	wrong, lost := 0, 0
@@ -302,8 +323,8 @@ func (r *reader) start(b []byte, end int) weighed {
 	if !isHeader(b) {
 		return *w
 	}
-	const perValue, perToken, perByte, perError = 1300, 420, 4, 2000 // instructions
-	const textChunk = 4 << 10                                        // bytes
+	const perValue, perToken, perByte, perError = 700, 420, 4, 2000 // instructions
+	const textChunk = 4 << 10                                       // bytes
 	d, tokens := r.d, 0
 	d.ResetBytes(b)
 	defer func() { r.budget.take(perValue + perToken*tokens + perByte*int(d.InputOffset())) }()

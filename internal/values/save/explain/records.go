@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	mostLearnt = 64 // records whose pattern is learnt; the others are read by it
-	mostShapes = 4  // bodies of a record
+	mostLearnt  = 64 // records whose pattern is learnt; the others are read by it
+	leastLearnt = 24 // of these, if the others are damaged
+	mostShapes  = 4  // bodies of a record
 
 	containerSize = 8 // of the header of an Array or Dictionary
 )
@@ -65,29 +66,39 @@ func (c *body) isSure(least float64) bool {
 // isDamaged reports whether the body is damage.
 func (c *body) isDamaged() bool { return c.wrong || c.kind == Cut }
 
-// chain returns the candidates with the highest saving together from an offset to another, and this saving, without the candidates
-// in not. Inside a value, values without lengths follow each other.
-func (b *Budget) chain(found []body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
-	const last = 24 // candidates that are tried as the previous one, beside the best before these
-	order := make([]*body, 0, len(found))
+// byEnd returns the candidates in the order of where they end.
+func (b *Budget) byEnd(found []body) []*body {
+	const perBody = 200 // instructions
+	b.take(perBody * len(found))
+	order := make([]*body, len(found))
 	for i := range found {
-		if not == nil || !not(&found[i]) {
-			order = append(order, &found[i])
-		}
+		order[i] = &found[i]
 	}
 	slices.SortStableFunc(order, func(a, b *body) int { return a.to - b.to })
+	return order
+}
+
+// chain returns the candidates with the highest saving together from an offset to another, and this saving, without the candidates
+// in not. They are in the order of byEnd. Inside a value, values without lengths follow each other.
+func (b *Budget) chain(order []*body, from, to int, inside bool, not func(*body) bool) ([]*body, float64) {
+	const last = 24 // candidates that are tried as the previous one, beside the best before these
+	if not != nil {
+		order = slices.DeleteFunc(slices.Clone(order), not)
+	}
+	ends := make([]int, len(order))
 	links := make([]link, len(order))
 	best := make([]int, len(order)) // the best of the first
-	end, total, tries, cost := -1, 0.0, 0, costs{gaps(), rowPrice}
+	end, total, looks, tries, cost := -1, 0.0, 0, 0, costs{gaps(), rowPrice}
 	if inside {
 		cost.row = 0
 	}
 	for i, c := range order {
-		links[i] = link{c.saving - cost.gap(c.from-from), -1, -1, 0}
-		if c.from == from {
-			links[i].total = c.saving
+		ends[i] = c.to
+		links[i] = link{c.saving, -1, -1, 0}
+		if c.from > from {
+			links[i].total -= cost.gap(c.from - from)
 		}
-		n, _ := slices.BinarySearchFunc(order[:i], c.from+1, func(x *body, at int) int { return x.to - at })
+		n, _ := slices.BinarySearch(ends[:i], c.from+1)
 		first := max(0, n-last)
 		if n > 0 { // those before first cannot be the best
 			l := links[i]
@@ -101,9 +112,10 @@ func (b *Budget) chain(found []body, from, to int, inside bool, not func(*body) 
 				}
 			}
 		}
-		tries += n - first
+		looks += n - first
 		for k := first; k < n; k++ {
 			if links[k].total+c.saving+c.frame > links[i].total {
+				tries++
 				links[i].try(c, order[k], &links[k], k, &cost)
 			}
 		}
@@ -116,15 +128,15 @@ func (b *Budget) chain(found []body, from, to int, inside bool, not func(*body) 
 			best[i] = best[i-1]
 		}
 		t := links[i].total
-		if c.to < to {
+		if t > total && c.to < to {
 			t -= cost.gap(to - c.to)
 		}
 		if t > total {
 			end, total = i, t
 		}
 	}
-	const perCandidate, perTry = 600, 110 // instructions
-	b.take(perCandidate*len(order) + perTry*tries)
+	const perCandidate, perLook, perTry = 300, 15, 100 // instructions
+	b.take(perCandidate*len(order) + perLook*looks + perTry*tries)
 	var row []*body
 	for i := end; i >= 0; i = links[i].prev {
 		row = append(row, order[i])

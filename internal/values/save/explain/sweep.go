@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -31,6 +32,7 @@ func (f *finder) bodies() []body {
 		if p < f.deep {
 			continue
 		}
+		f.at = p
 		n := len(f.found)
 		f.candidates(p)
 		if n == len(f.found) {
@@ -52,6 +54,10 @@ func (f *finder) bodies() []body {
 			}
 		}
 	}
+	if f.ended != nil {
+		return nil
+	}
+	f.at = len(f.b)
 	f.broken()
 	f.untyped()
 	f.sort()
@@ -62,10 +68,18 @@ func (f *finder) bodies() []body {
 // sort sorts the candidates by where they begin, those of the same offset as they were found. Most are in order.
 func (f *finder) sort() {
 	const perBody = 500 // instructions
-	byStart := func(a, b body) int { return a.at - b.at }
-	if !slices.IsSortedFunc(f.found, byStart) {
-		f.take(perBody * len(f.found))
-		slices.SortStableFunc(f.found, byStart)
+	found := f.found
+	if slices.IsSortedFunc(found, func(a, b body) int { return a.at - b.at }) || !f.take(perBody*len(found)) {
+		return
+	}
+	order := make([]int, len(found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int { return cmp.Or(found[i].at-found[k].at, i-k) })
+	f.found = make([]body, len(found))
+	for i, k := range order {
+		f.found[i] = found[k]
 	}
 }
 
@@ -75,7 +89,7 @@ func (f *finder) weighInside() {
 	chained := func(i, from, to int, damaged bool) (row []*body, saving float64) {
 		n, _ := slices.BinarySearchFunc(f.found[i:], to, func(x body, to int) int { return x.at - to })
 		if left -= n; left > 0 && f.ended == nil {
-			row, saving = f.chain(f.found[i:i+n], from, to, damaged, func(x *body) bool {
+			row, saving = f.chain(f.byEnd(f.found[i:i+n]), from, to, damaged, func(x *body) bool {
 				return x.from < from || x.to > to || damaged && (x.kind != Value || x.length.Width > 0)
 			})
 		}
@@ -135,9 +149,9 @@ func (f *finder) learn() {
 	if f.general || len(f.found) < f.again {
 		return
 	}
-	f.again = len(f.found) + max(every, len(f.found)/2)
+	f.again = len(f.found) + max(every, len(f.found))
 	latest := f.found[max(0, len(f.found)-most):]
-	row, _ := f.chain(latest, 0, 0, false, func(c *body) bool { return c.kind == Cut })
+	row, _ := f.chain(f.byEnd(latest), 0, 0, false, func(c *body) bool { return c.kind == Cut })
 	row = row[max(0, len(row)-mostLearnt-1):]
 	if len(row) <= mostLearnt {
 		return
@@ -149,6 +163,18 @@ func (f *finder) learn() {
 	for n := 1; n <= mostShapes; n++ {
 		if slices.Equal(shapes[n:], shapes[:len(shapes)-n]) {
 			f.shapes = shapes[:n]
+			return
+		}
+	}
+	for _, s := range shapes[:mostLearnt/2] { // others are damaged
+		same := 0
+		for _, x := range shapes {
+			if x == s {
+				same++
+			}
+		}
+		if same >= leastLearnt {
+			f.shapes = []shape{s}
 			return
 		}
 	}
@@ -208,7 +234,7 @@ func (f *finder) run(end, k int) int {
 
 // packet adds the value at p after a length.
 func (f *finder) packet(p int, length Form) {
-	w := f.reader.value(f.b[p:])
+	w := f.weigh(p)
 	if w.cut || w.size == 0 {
 		return
 	}

@@ -317,7 +317,7 @@ func isUTF8(b []byte) bool {
 // isConverted reports whether values were decoded and encoded as text: bytes that were no UTF-8 are now U+FFFD, also
 // where no text can be, because text follows its length.
 func isConverted(b []byte) bool {
-	if !isUTF8(b) {
+	if !bytes.Contains(b, []byte("\ufffd")) || !isUTF8(b) {
 		return false
 	}
 	for start := 0; start < len(b); start++ { // of a possible text

@@ -217,9 +217,9 @@ func (t *trial) readBare() {
 // no other bytes.
 func (t *trial) readFramed() {
 	in := t.in
-	good := true // so far
+	good, invalid := true, 0 // so far
 	offset := int64(0)
-	for offset+lengthSize <= int64(len(in.Head)) && t.unpacked <= maxUnpacked {
+	for offset+lengthSize <= int64(len(in.Head)) && t.unpacked <= maxUnpacked && invalid <= maxInvalid {
 		head := in.Head[offset:]
 		n := int64(t.Frame.length(head))
 		if n < minPacket { // and all later lengths are none
@@ -241,10 +241,11 @@ func (t *trial) readFramed() {
 		case good && !complete && reads:
 		case in.sure:
 			return // this trial cannot be sure
-		case good:
+		default:
+			if invalid++; !good { // another format can read much in invalid packets
+				t.content = before
+			}
 			good = false
-		default: // another format can read much in invalid packets
-			t.content = before
 		}
 		offset += lengthSize + n
 	}
@@ -294,6 +295,8 @@ const (
 	// maxUnpacked is the maximum number of bytes to read in the content of compressed packets. Later packets are taken
 	// to be good.
 	maxUnpacked = 1 << 20
+	// maxInvalid is the maximum number of invalid packets. What follows more of them is not read.
+	maxInvalid = 1 << 6
 	// maxFollowed is the maximum number of lengths to follow. If there are more, they are taken to be
 	// good.
 	maxFollowed = 1 << 17
