@@ -44,16 +44,20 @@ type suspect struct {
 // A checker finds suspects.
 type checker struct {
 	text.Walker
-	changed []text.Path
-	spans   []text.Path     // of the changed values, and of all values around them
-	around  map[string]bool // their paths
-	places  map[string]bool // the paths of values that are suspects by their places, and of what contains them
-	inBytes bool            // values in bytes are changed
-	key     string          // of the Dictionary
-	path    string          // of the value with this key
-	keyed   *text.Node
-	all     []suspect
-	opener  explain.Opener
+	changed  []text.Path
+	spans    []text.Path     // of the changed values, and of all values around them
+	around   map[string]bool // their paths
+	places   map[string]bool // the paths of values that are suspects by their places, and of what contains them
+	inBytes  bool            // values in bytes are changed
+	in       *text.Node
+	inPath   string
+	name     string // a key in it
+	key      string // the same in normal letters
+	path     []byte // of the value with this key
+	keyed    *text.Node
+	all      []suspect
+	isEdited bool // values in the packet are changed
+	opener   explain.Opener
 }
 
 // check returns a checker with the suspects for values at changed paths: in the containers around these, and at checksumPlaces.
@@ -72,9 +76,10 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 		return p, path
 	}
 	k := &checker{around: map[string]bool{}, places: map[string]bool{}}
-	near := map[int64]bool{0: true}
+	edited, near := map[int64]bool{}, map[int64]bool{0: true}
 	for at := range changed {
 		p, path := add(&tree, at, "")
+		edited[path.Packet] = true
 		if near[path.Packet] = true; p != nil {
 			k.changed = append(k.changed, path)
 		}
@@ -113,7 +118,7 @@ func check(c *save.Content, changed iter.Seq[string]) *checker {
 		if tree.Root(p.Index) == nil {
 			return goOn, nil
 		}
-		k.Decoder = p.Decoder
+		k.Decoder, k.isEdited = p.Decoder, edited[p.Index]
 		return goOn, tree.In(p.Index, k.Walk)
 	}) // the edits found no error
 	var far []suspect
@@ -172,8 +177,11 @@ func isSize(key string) bool {
 
 // atKey returns keyed for the key of a suspect.
 func (k *checker) atKey(in *text.Node, key *text.Step) *text.Node {
-	k.key, k.path = normal(key.Key.Text), string(key.Append([]byte(in.String())))
-	if k.around[k.path] || k.places[k.path] {
+	if k.in != in {
+		k.in, k.inPath = in, in.String()
+	}
+	k.name, k.path = key.Key.Text, key.Append(append(k.path[:0], k.inPath...))
+	if k.around[string(k.path)] || k.places[string(k.path)] {
 		return nil
 	}
 	return k.keyed
@@ -188,43 +196,53 @@ func (k *checker) isNumber(v int64) bool {
 
 // value finds out whether the value at p is a suspect.
 func (k *checker) value(p *text.Node) (goOn bool, err error) {
-	isKeyed, path := p == k.keyed, k.path
-	if !isKeyed {
-		if path = p.String(); p.Text == "" { // a changed value
+	isKeyed, isPlain := p == k.keyed, false
+	if !isKeyed && p.Text == "" { // a changed value
+		return true, nil
+	}
+	if isKeyed {
+		k.key = normal(k.name)
+		isPlain = !k.inBytes && !endsIn(k.key, checksumEnds) && !isSize(k.key)
+	}
+	switch k.PeekKind() {
+	case gdwire.KindInt32, gdwire.KindInt64:
+		if isPlain && k.isEdited {
 			return true, nil
 		}
+	case gdwire.KindPackedStart:
+		if isPlain {
+			return true, nil
+		}
+	case gdwire.KindStringChunk:
+	default:
+		return true, nil
 	}
-	isPlain := isKeyed && !k.inBytes && !endsIn(k.key, checksumEnds) && !isSize(k.key)
-	switch kind := k.PeekKind(); {
-	case kind == gdwire.KindArrayStart, kind == gdwire.KindDictStart, kind == gdwire.KindObjectStart:
-		return true, nil
-	case isPlain && kind != gdwire.KindInt32 && kind != gdwire.KindInt64 && kind != gdwire.KindStringChunk:
-		return true, nil
+	path := string(k.path)
+	if !isKeyed {
+		path = p.String()
 	}
 	v, err := read(k.Decoder, 0)
 	if err != nil || v.cut {
 		return false, err
+	}
+	n, t := len(v.Text), v.Type
+	isHex := t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == ""
+	if isPlain && t != gdwire.TypeInt && !isHex {
+		return false, nil
 	}
 	at, err := text.Parse(path)
 	if err != nil || slices.ContainsFunc(k.changed, func(c text.Path) bool { return at.Contains(&c) || c.Contains(&at) }) {
 		return false, nil
 	}
 	isPlace := slices.Contains(checksumPlaces, strings.TrimPrefix(path, string(text.AppendPacket(nil, at.Packet))))
-	s := suspect{Value: v.Value, now: v.Value, path: at, isSize: isKeyed && isSize(k.key)}
-	n, t := len(v.Text), v.Type
-	s.isHex = t == gdwire.TypeString && (n == 32 || n == 40 || n == 64) && strings.Trim(v.Text, "0123456789abcdefABCDEF") == ""
+	s := suspect{Value: v.Value, now: v.Value, path: at, isSize: isKeyed && isSize(k.key), isHex: isHex, isLone: isPlain && !isHex}
 	switch {
 	case t != gdwire.TypeString && t != gdwire.TypePackedByteArray && t != gdwire.TypeInt:
 		return false, nil
-	case isPlain && !s.isHex:
-		s.isLone = t == gdwire.TypeInt && !slices.ContainsFunc(k.changed, func(c text.Path) bool { return c.Packet == at.Packet })
-		if !s.isLone {
-			return false, nil
-		}
 	case isKeyed && !endsIn(k.key, checksumEnds), !isKeyed && !isPlace:
 	case t == gdwire.TypeInt && isKeyed && k.isNumber(v.Int):
 		s.looks = fmt.Sprintf("the number %d at %s looks", v.Int, path)
-	case s.isHex:
+	case isHex:
 		s.looks = fmt.Sprintf("%d hexadecimal digits at %s look", n, path)
 	case t == gdwire.TypePackedByteArray && (n == 16 || n == 20 || n == 32) && isRandom([]byte(v.Text)):
 		s.looks = fmt.Sprintf("%d bytes at %s look", n, path)
