@@ -307,6 +307,26 @@ func TestCorrectedTypes(t *testing.T) {
 	f := must(read(b, repairing(Info{Lengths: NoLengths})))(t)
 	require.ErrorContains(t, f.Info.Damage, "offset 16, $[1]: text with NUL")
 	require.Equal(t, gdwiretest.Encode(t, []any{1}), written(t, f))
+	// Bits of a header that no engine writes are corrected, and of two such headers the first is named.
+	d := content()
+	d.Set("last", nil)
+	value := gdwiretest.Encode(t, d)
+	sum := md5.Sum(value)
+	b = slices.Concat([]byte("SAVE"), sum[:], binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value)
+	for _, ats := range [][]int{{1}, {2}, {3}, {len(value) - 1}, {len(value) - 3}, {1, len(value) - 1}} {
+		damaged := bytes.Clone(b)
+		for _, at := range ats {
+			damaged[len(b)-len(value)+at] = 0x41
+		}
+		f := must(read(damaged, &Options{Repair: true}))(t)
+		if len(ats) > 1 {
+			require.ErrorIs(t, f.Info.Damage, gdwire.ErrStrict)
+			require.Equal(t, damaged, written(t, f))
+			continue
+		}
+		require.NotNil(t, f.Info.Damage, ats)
+		require.Equal(t, b, written(t, f), ats)
+	}
 }
 
 // TestCorrectedCounts: a count, type or length that is one more or less is corrected if what follows proves it, or others are named,

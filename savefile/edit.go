@@ -124,7 +124,7 @@ func readInput(in *save.Input, o *Options) (*File, error) {
 	if o.Repair {
 		err = f.repair(err)
 	}
-	if d := f.Info.Damage; err == nil && d != nil && !stack.IsKnown() && !f.content.IsRecognized(o.known()) {
+	if d := f.Info.Damage; err == nil && d != nil && f.content != content && !stack.IsKnown() && !f.content.IsRecognized(o.known()) {
 		err = d // the rest is too short
 	}
 	if err != nil {
@@ -508,6 +508,9 @@ func (f *File) repair(err error) error {
 		}
 	}
 	c, bad := edit.Repair(f.content, end)
+	if bad == nil && c == f.content && f.stack.Values.IsDamaged() {
+		c, bad = edit.Canonical(c)
+	}
 	if fixed := (*edit.CorrectedError)(nil); errors.As(bad, &fixed) {
 		known = &DamageError{fixed.Err.Offset, bad}
 	} else if known == nil {

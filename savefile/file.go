@@ -124,7 +124,8 @@ type Info struct {
 	// trailer, or records, and the numbers and checksums in these for Save to rewrite; of records, the parts of the
 	// first, and wrong parts. Writers ignore Around.
 	Around []Part
-	// Damage describes the part removed or corrected by Options.Repair, or is nil. Writers ignore Damage.
+	// Damage describes the part removed or corrected by Options.Repair, or the first value that no engine writes so in a
+	// damaged file that can be read, or is nil. Writers ignore Damage.
 	Damage *DamageError
 }
 

@@ -86,6 +86,13 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		s.Infof("all values of %s can be read; nothing was written", in.Name)
 		return nil
 	}
+	var corrected *edit.CorrectedError
+	isCorrected := errors.As(f.Info.Damage, &corrected)
+	if errors.Is(f.Info.Damage, gdwire.ErrStrict) && !isCorrected {
+		s.Unchanged, s.Damaged = true, true
+		s.Infof("all values of %s can be read, but no engine writes them so, and nothing was written: %v", in.Name, f.Info.Damage.Err)
+		return nil
+	}
 	var sum *savefile.Part // perhaps
 	out, all := io.Writer(s.Out), new(bytes.Buffer)
 	for i := range f.Info.Around {
@@ -98,16 +105,15 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 		return open.WithChoice(err)
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
-	var corrected *edit.CorrectedError
 	reason := strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: ")
 	switch {
 	case errors.As(f.Info.Damage, new(*save.LengthError)):
 		s.NoteAtEnd("corrected the length; %s", reason)
 	case errors.As(f.Info.Damage, new(*save.ConversionError)):
 		s.NoteAtEnd("undid a conversion, nothing is lost; %s", reason)
-	case errors.As(f.Info.Damage, &corrected) && len(corrected.Others) > 0:
+	case isCorrected && len(corrected.Others) > 0:
 		s.NoteAtEnd("lost: perhaps the type of a value or the place of values, and nothing else; %s", reason)
-	case corrected != nil:
+	case isCorrected:
 		s.NoteAtEnd("lost: nothing but what is corrected; %s", reason)
 	case n == size && f.Info.Container.IsPlain():
 		s.NoteAtEnd("lost: nothing, unless the file is cut; a count is corrected, and values after it can be in another place; %s", reason)

@@ -78,6 +78,21 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	return c.Repaired(t, t.size), bad
 }
 
+// Canonical returns a content that engines write, with a CorrectedError, in place of one that can be read although none writes it so.
+// Otherwise it returns c and the error of the first value that no engine writes, or nil.
+func Canonical(c *save.Content) (*save.Content, error) {
+	strict, index := c.Repaired(c.ReaderAt, c.Size), int64(0)
+	strict.Decoder.Strict, strict.Decoder.AllowObjects = true, true
+	bad := strict.Packets(save.Every, func(p *save.Packet) (bool, error) {
+		index = p.Index
+		return true, p.Finish(nil)
+	})
+	if fixed, corrected := Correct(c, index, bad); fixed != nil {
+		return fixed, corrected
+	}
+	return c, bad
+}
+
 // Correct returns a content of which all can be read up to the end of the packet with the index, or up to the end of all packets
 // after lengths, because the bytes in error are corrected: bytes of texts that are no UTF-8 become question marks, or one type, count
 // or length becomes the most probable one. Otherwise Correct returns nil, also if it is not known what else would be lost.
@@ -340,12 +355,20 @@ func (x *corrector) counts() (all []meaning) {
 	return all
 }
 
-// types returns the meanings with another type of the item.
+// types returns the meanings with another type of the item, or other bits after its type, as engines write them.
 func (x *corrector) types(v item) (all []meaning) {
 	const ids = 40
-	for id := byte(0); id < ids; id++ {
-		if m := (meaning{value: v.at, at: v.at, fix: []byte{id}}); x.fits(v, &m) {
+	add := func(fix ...byte) {
+		if m := (meaning{value: v.at, at: v.at, fix: fix}); x.fits(v, &m) {
 			all = append(all, m)
+		}
+	}
+	for id := byte(0); id < ids; id++ {
+		add(id)
+	}
+	if b := x.b[v.at:x.end]; len(b) >= lengthSize {
+		for _, flags := range []byte{b[2], 0, 1} {
+			add(b[0], 0, flags, 0)
 		}
 	}
 	return all
