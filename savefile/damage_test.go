@@ -671,16 +671,20 @@ func TestDamagedPackets(t *testing.T) {
 	require.LessOrEqual(t, hidden, 7)
 }
 
-// TestWrongKeyMemory: a wrong key gives bytes that are no values, of which only the head is held.
+// TestWrongKeyMemory: a wrong key gives bytes that are no values, of which only the head is held, and what is damaged is read again.
 func TestWrongKeyMemory(t *testing.T) {
 	const size, most = 8 << 20, 2 << 20
-	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, size))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
-	runtime.ReadMemStats(&after)
-	require.ErrorIs(t, err, fileaccess.ErrPassword)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
+	value := testenv.Must(variant.Marshal(map[string]any{"name": "Ada", "map": make([]byte, size)}))(t)
+	for key, want := range map[*fileaccess.Key]error{fileaccess.PasswordKey("x"): fileaccess.ErrPassword, password: fileaccess.ErrDamaged} {
+		b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, value)
+		b[len(b)/2] ^= 1
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: key}})
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, want)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
+	}
 }
 
 // TestDamagedPart: a save with a compressed part that is damaged is damaged, whatever is before it, and cannot be repaired.

@@ -85,18 +85,23 @@ func (r *Recognition) Unknown() error {
 	case recognize.Empty:
 		return &UnknownError{text: "is empty"}
 	case recognize.Foreign:
-		return &UnknownError{"is " + r.Name + ", not values of Godot", true}
+		return &UnknownError{"is " + r.Name + ", not values of Godot" + r.Ended(), true}
 	case recognize.Converted:
 		return &UnknownError{"went through a text conversion: what was no UTF-8 is EF BF BD now, and the bytes are gone", true}
 	case recognize.Unknown:
-		if r.ended != nil {
-			return &UnknownError{text: r.reason + ", and " + r.ended.Error()}
-		}
-		return &UnknownError{text: r.reason}
+		return &UnknownError{text: r.reason + r.Ended()}
 	case recognize.Ambiguous:
 		return &UnknownError{text: fmt.Sprintf("can be read in %d ways", len(r.Readings))}
 	}
 	return nil
+}
+
+// Ended tells, after a comma, why a search for values between other bytes ended, or returns "".
+func (r *Recognition) Ended() string {
+	if r.ended == nil {
+		return ""
+	}
+	return ", and " + r.ended.Error()
 }
 
 // How returns how certain the best reading is, such as "probably ", or "".

@@ -570,11 +570,11 @@ func (st *Stack) checkEdit(c *Content) error {
 	return c.checkValues()
 }
 
-// CheckWhole returns an error if bytes follow a container: to write the save would lose them. A pipe is not checked.
+// CheckWhole returns an error if bytes follow a container that is whole: to write the save would lose them. A pipe is not checked.
 func (st *Stack) CheckWhole() error {
 	for _, l := range st.layers {
 		c, ok := l.(*container)
-		if !ok || c.outside.Live() {
+		if !ok || c.outside.Live() || c.inside.Err != nil {
 			continue
 		}
 		r, err := newContentReader(st.Input.Name, c.outside.Reader(), c.options, true)

@@ -91,7 +91,7 @@ func (o *Flags) decide(s *shell.Stdio, in *Input, r *save.Recognition) error {
 	in.Recognized = true
 	in.Filled = true // engines write no bytes after a value, so the file is damaged
 	how := r.How()
-	what := fmt.Sprintf("%s%v, %s%s", how, r.Readings[0].Format, frameText(in.Frame), save.ContainerText(info))
+	what := fmt.Sprintf("%s%v, %s%s%s", how, r.Readings[0].Format, frameText(in.Frame), save.ContainerText(info), r.Ended())
 	if around := in.Around(); around != "" {
 		what += ", " + around
 	}
