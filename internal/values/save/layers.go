@@ -229,7 +229,7 @@ func (s *search) fastlz(p *place) (*found, error) {
 		return nil, nil
 	}
 	return &found{layer: c, accepts: func(inner *Stack) bool {
-		return inner.Values.fits() && (!plain.fits() || inner.Values.Sure()) && (p.Live() || inner.check(inner.Reading) == nil)
+		return inner.Values.fits() && (!plain.fits() || inner.Values.Sure()) && !inner.Explained().HasTail() && (p.Live() || inner.check(inner.Reading) == nil)
 	}}, nil
 }
 

@@ -385,7 +385,9 @@ func TestHeaderAndTrailer(t *testing.T) {
 		require.True(t, s.Values.fits(), "%q", around)
 		require.Equal(t, value, must(s.ReadAll())(t), "%q", around)
 	}
-	stream := must(fileaccess.Compress(nil, value, fileaccess.Deflate))(t)
+	stream := append(must(fileaccess.Compress(nil, value, fileaccess.FastLZ))(t), "\x07v1.2.3.4"...) // 8 letters of FastLZ, too
+	require.False(t, must(At(bytes.NewReader(stream), int64(len(stream))).Open(&OpenOptions{}))(t).Values.fits())
+	stream = must(fileaccess.Compress(nil, value, fileaccess.Deflate))(t)
 	b := slices.Concat(words(uint32(len(stream))^0x48), stream) // and a version before a stream is no damaged length
 	s := must(At(bytes.NewReader(b), int64(len(b))).Open(&OpenOptions{}))(t)
 	require.True(t, s.Values.fits())

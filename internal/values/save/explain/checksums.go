@@ -79,7 +79,7 @@ func (e *explainer) movingSums(g int, x *spot, s *sum) {
 	if e.unhashed && e.mostHashed()-e.hashed < 2*int64(len(e.b)) {
 		return
 	}
-	rules := e.movingRules(g, x.at, x.to)
+	rules := e.movingRules(g, x.at, x.to, s)
 	e.take(perRule * len(rules))
 	for i := range rules {
 		rules[i].sum = s
@@ -87,8 +87,8 @@ func (e *explainer) movingSums(g int, x *spot, s *sum) {
 	}
 }
 
-// movingRules returns the rules of the spans that depend on where a field is, for one from p to q.
-func (e *explainer) movingRules(g, p, q int) []rule {
+// movingRules returns the rules of the spans that depend on where a field is, for a checksum from p to q.
+func (e *explainer) movingRules(g, p, q int, sum *sum) []rule {
 	const most, small = 48, 64 << 10
 	if e.rulesAt == (gapSpan{p, q}) {
 		return e.rules
@@ -99,7 +99,7 @@ func (e *explainer) movingRules(g, p, q int) []rule {
 			e.rules = append(e.rules, r)
 		}
 	}
-	for i := 0; i < len(spans) && e.isLikely(g, p, q); i++ {
+	for i := 0; i < len(spans) && e.isLikely(g, p, q, sum); i++ {
 		if s := &spans[i]; s.sum > 0 && !s.isFixedSum() && !e.isBroken(s.kind, g) {
 			add(s)
 		}

@@ -190,6 +190,9 @@ func (p *Parse) Around() (n int) {
 	return n
 }
 
+// HasTail reports whether bytes of the game's own are the last.
+func (p *Parse) HasTail() bool { return len(p.Parts) > 0 && p.Parts[len(p.Parts)-1].Kind == Own }
+
 // bodies returns the number of bodies.
 func (p *Parse) bodies() (n int) {
 	n, _ = p.measure((*Part).isBody)

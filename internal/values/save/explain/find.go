@@ -430,14 +430,14 @@ func (e *explainer) group() {
 // isChance reports whether the place is equal to a size by chance: it is a byte, and not of each record, or one offset without a
 // table, or most of the other gaps of its size have another number in its place.
 func (e *explainer) isChance(p place) bool {
-	const least, most = 4, 4 // gaps, and one of so many by chance
+	const least, most = 2, 4 // gaps, and one of so many by chance
 	isRecord := func(g int) bool { return g > 0 && g < len(e.bodies) }
 	switch {
 	case p.rule.sum != nil || slices.Contains(e.options.Derive, p.at):
 		return false
 	case p.form.Width == 1 && (p.pattern.n == 1 || p.rule.kind.isTabled()), p.pattern.n == 1 && (p.rule.kind == offsetAfter || p.rule.kind == fromFirst):
 		return true
-	case !isRecord(p.gap) || p.pattern.n*most > len(e.learnt):
+	case !isRecord(p.gap) || p.pattern.n > 1 && p.pattern.n*most > len(e.learnt):
 		return false
 	}
 	size, same := e.gaps[p.gap].to-e.gaps[p.gap].from, 0
@@ -446,7 +446,7 @@ func (e *explainer) isChance(p place) bool {
 			same++
 		}
 	}
-	return same >= max(least, p.pattern.n*most)
+	return same >= least && (p.pattern.n == 1 || same >= p.pattern.n*most)
 }
 
 // A set is a choice of places.
@@ -569,6 +569,9 @@ func (s *set) doubt(chosen []*place) (margin float64) {
 		for _, q := range chosen {
 			if p.overlaps(q) {
 				isFree = false
+			}
+			if p.at == q.at && p.to == q.to && p.rule.sum == nil && p.rule != q.rule && p.pattern.often { // as the sizes of contents that are as large as the records
+				margin = max(margin, Doubt)
 			}
 			if p.overlaps(q) && (p.at < q.at) == (p.to < q.to) && p.at != q.at && p.to != q.to && p.rule == q.rule && p.pattern.n > 1 && p.pattern.often == q.pattern.often {
 				margin = max(margin, Doubt*float64(p.pattern.n))

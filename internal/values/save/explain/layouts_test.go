@@ -329,6 +329,9 @@ const layouts = `
 1 m:SAVE sp4 B u32=3600 png
 1 m:GAME png sp4 crcp B png
 3 u32=7 [ png V ]
+5 crcp [ u8=3 sr4 md5p B u8=1 ]
+5 crcp [ sr2 B ] m:RPL1
+1 p:world_one crcr U32=1 l:v1.2 V
 6 u32=812 [ sp2 B ] u32=800 u8=3 u32=797 rnd12
 1 u8=255 u16=65535 u32=12345678 u64=9876543210 f32=3.14 u64=4613303441197561744 V
 `
@@ -477,6 +480,8 @@ func TestTraps(t *testing.T) {
 		{"lengths of 8 bits that are one number", bytes.Repeat(join([]byte{byte(len(value))}, value), 5), "in 5 records (size at 0, which is written anew)", -1},
 		{"T2: base64 before a length that is a letter", bytes.Repeat(append(u32(112), base64.StdEncoding.EncodeToString(saved(t, 0, 0, strings.Repeat("x", 54)))...), 3), "in 3 records (size at 0, which is written anew), in base64", -1},
 		{"a stream in a stream of FastLZ", join(u32(7), pack(t, pack(t, long, "zstd"), "fastlz")), "after a header of 4 bytes, compressed with fastlz", -1},
+		{"a size of 16 bits that is two letters", layout{"st8", "sr2", "V"}.build(t, [][]byte{saved(t, 0, 0, strings.Repeat("x", 11_080))}, "plain"), "after a header of 14 bytes (size at 0, perhaps size at 8, size at 10; all are written anew)", 8},
+		{"a time that is equal to one size", layout{"[", "tim4", "sp4", "B", "]"}.build(t, [][]byte{long, value, saved(t, 0, 0, strings.Repeat("x", 1152))}, "plain"), "in 3 records (size at 4, which is written anew)", -1},
 		{"a table of numbers that are headers", join(u32(1), table), "after a header of 4 bytes", -1},
 		{"elements that are values of Godot 4, too", join([]byte("SAVE"), sized(old), []byte{7}, sized(old), []byte{7}, sized(old)), "in 3 records (size at 1, which is written anew), after a header of 3 bytes", -1},
 		{"a line with the name of a checksum of all before it", fmt.Appendf(nil, "GAME\n%s\nsha256=%x\r\n", long, sha256.Sum256(join([]byte("GAME\n"), long))), "after a header of 5 bytes, before a trailer of 74 bytes (SHA-256 at 1345, which is written anew)", -1},

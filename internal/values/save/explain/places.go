@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
 )
@@ -15,6 +16,7 @@ type place struct {
 	form        Form
 	rule        rule
 	isText      bool // the game's own
+	letters     bool // a number in a text
 	again       bool // one more size of a body after its length
 	plain       float64
 	bits        float64 // the price alone
@@ -110,20 +112,21 @@ const (
 	toEndAfter                      // after arg bytes more, of a checksum
 	before                          // from the start of the file to the field, or arg bytes before it
 	beforeFirst                     // from the first body to the field
+	toLast                          // from the field to the end of the last body, if bytes follow it
 	gapAndNext                      // from the start of the gap to the end of the next body, without the field
 	group                           // several bodies: from the field, or after a checksum, to the end of a body that is not the next
 )
 
 // spans are the spans with prices.
 var spans = []span{
-	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true}, {nextRecord, 0, 6, 0, true}, {nextRecord, 4, 7, 0, true}, {nextRecord, 8, 8, 0, true}, {nextRecord, 12, 8, 0, true},
+	{next, 0, 2, 2, true}, {next, -4, 9, 0, true}, {next, 4, 9, 0, true}, {nextFramed, 0, 2, 3, true}, {nextContent, 0, 2, 2, true}, {nextRecord, 0, 6, 0, true}, {nextRecord, 4, 7, 0, true}, {nextRecord, 5, 9, 0, true}, {nextRecord, 6, 9, 0, true}, {nextRecord, 8, 8, 0, true}, {nextRecord, 12, 8, 0, true},
 	{previous, 0, 5, 4, true}, {previous, -4, 12, 0, true}, {previous, 4, 12, 0, true}, {previousFramed, 0, 5, 5, true}, {previousContent, 0, 5, 4, true},
 	{count, 0, 4, 0, true}, {bodies, 0, 5, 0, true}, {file, 0, 5, 5, true},
 	{rest, 0, 3, 3, false}, {rest, 4, 8, 0, false}, {rest, 16, 9, 0, false}, {rest, 32, 9, 0, false}, {restItself, 0, 5, 0, false}, {restAndGap, 0, 6, 0, false},
 	{restAfter, 4, 7, 0, false}, {restAfter, 8, 7, 0, false}, {restAfter, 16, 7, 0, false}, {restAfter, 20, 7, 0, false}, {restAfter, 32, 7, 0, false},
 	{toEndAfter, 4, 6, 0, false}, {toEndAfter, 16, 7, 0, false}, {toEndAfter, 20, 7, 0, false}, {toEndAfter, 32, 7, 0, false},
 	{toEnd, 0, 4, 3, false}, {before, 0, 4, 3, false}, {beforeFirst, 0, 5, 4, false}, {gapAndNext, 0, 7, 6, false},
-	{previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true}, {previousRecord, 0, 0, 6, false},
+	{toLast, 0, 6, 5, false}, {previousFrom, 2, 0, 6, true}, {previousFrom, 4, 0, 6, true}, {previousFrom, 8, 0, 6, true}, {previousRecord, 0, 0, 6, false},
 }
 
 // isPrevious reports whether the span is of the body before the gap, and isNext of that after the gap.
@@ -228,6 +231,9 @@ func (e *explainer) rule(s *span, g, p, q int) (r rule, ok bool) {
 	case beforeFirst:
 		r.from, r.to = e.bodies[0].at, p
 		return r, g > 0
+	case toLast:
+		r.from, r.to = q, e.bodies[n-1].to
+		return r, n > 1 && g == 0 && r.to < len(e.b)
 	case previousRecord:
 		r.from, r.to = e.bodies[g-1].from-(e.between()-(q-e.gaps[g].from)), p
 		return r, r.from >= e.gaps[g-1].from && r.from < e.bodies[g-1].from
@@ -544,7 +550,7 @@ func (k spanKind) drift() int {
 		return 1
 	case restItself:
 		return 2
-	case rest, restAfter, restAndGap, toEnd, toEndAfter:
+	case rest, restAfter, restAndGap, toEnd, toEndAfter, toLast:
 		return 3
 	}
 	return 0
@@ -604,12 +610,28 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 		if w := min(form.Width, 4); (p-sp.from)%w != 0 && (sp.to-p)%w != 0 {
 			x.bits += misaligned
 		}
-		if isText(e.b[p:q]) {
+		if x.letters = e.isInText(p, q, sp); x.letters {
 			x.plain = min(x.plain, letter*float64(form.Width))
 			x.bits += inText
 		}
 	}
 	e.places = append(e.places, x)
+}
+
+// isInText reports whether a number in a gap is letters of a text, two with others around, or begins with the last letters of one.
+func (e *explainer) isInText(p, q int, sp gapSpan) bool {
+	const others = 4
+	if isText(e.b[p:q]) {
+		from, to := p, q
+		for from > sp.from && isText(e.b[from-1:from]) {
+			from--
+		}
+		for to < sp.to && isText(e.b[to:to+1]) {
+			to++
+		}
+		return q-p >= letterRun || to-from >= q-p+others
+	}
+	return q-p > 1 && p > sp.from && isText(e.b[p-1:p+letterRun-1])
 }
 
 // decimal returns where the digits at p end, and their number if there are as many as games write of a size, or 0.
@@ -633,12 +655,16 @@ func pascalSize(b []byte, length Form) int {
 	return int(n)
 }
 
-// isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few
-// numbers, or a text.
-func (e *explainer) isLikely(g, p, q int) bool {
+// isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few numbers, or if it is quick
+// to compute, also texts.
+func (e *explainer) isLikely(g, p, q int, s *sum) bool {
 	const large, few = 8 << 10, 24
 	sp := e.gaps[g]
-	isNear := func(from, to int) bool { return to-from <= few && ((to-from)%4 == 0 || isWritten(e.b[from:to])) }
+	isHigh := func(c byte) bool { return c >= utf8.RuneSelf }
+	isNear := func(from, to int) bool {
+		b := e.b[from:to]
+		return len(b) <= few && (len(b)%4 == 0 || s.class() <= quick && !slices.ContainsFunc(b, isHigh))
+	}
 	return len(e.b) < large || isNear(q, sp.to) || isNear(sp.from, p)
 }
 
@@ -651,6 +677,9 @@ type fixedSum struct {
 // key returns the key of the pattern of a place.
 func (e *explainer) key(p *place) patternKey {
 	key := patternKey{p.form, p.rule.kind, p.rule.arg, p.rule.sum, p.bits, e.anchor(p.rule.kind, p.gap, p.at)}
+	if p.letters { // by chance
+		key.bits -= inText
+	}
 	if p.rule.kind.isTabled() {
 		key.arg, key.anchor = 0, key.anchor&3
 	}

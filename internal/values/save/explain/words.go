@@ -328,7 +328,7 @@ func (p *Parse) dropCut(o *Options) {
 	}
 	missing := 0
 	isCounted := slices.ContainsFunc(p.Parts, func(x Part) bool { return x.Kind == Fact && x.Field.Rule.Count })
-	if rest := (Parse{Parts: p.Parts[from:]}); whole < last || !isCounted && !rest.hasSum() { // a checksum is no start of a record
+	if rest := (Parse{Parts: p.Parts[from:]}); whole < last || !isCounted && !rest.hasSum() && !isLine(rest.Bytes()) { // a checksum or text is no start of a record
 		missing = p.missing(whole, from)
 	}
 	if at, lacks := p.lacks(); lacks > 0 && whole == last {
@@ -581,8 +581,11 @@ func (p *Parse) HasTrailer() bool {
 	}
 	var start [8]byte
 	copy(start[:], b)
+	if isLine(b) {
+		return true
+	}
 	first := p.Parts[0].Field
-	if first == nil || first.Form.Width != lengthSize { // values alone
+	if first == nil || first.Form.Width != lengthSize || first.Rule.Content { // values alone
 		return !isHeader(start[:]) || len(b) >= 4 && start[0] == 0
 	}
 	switch size := first.Form.read(start[:lengthSize]); {
@@ -594,6 +597,9 @@ func (p *Parse) HasTrailer() bool {
 		return len(b) >= 8 && (!isAlmostHeader(b[lengthSize:]) || b[lengthSize] == 0)
 	}
 }
+
+// isLine reports whether b is a text.
+func isLine(b []byte) bool { return len(b) > letterRun && isWords(b) }
 
 // isWords reports whether b is nothing but text, some of it after its length.
 func isWords(b []byte) bool {
