@@ -662,6 +662,27 @@ func TestViewSearch(t *testing.T) {
 	p.quiet()
 }
 
+// Keys wait for a jump, and what is closed meanwhile stays closed.
+func TestViewSearchDeep(t *testing.T) {
+	value := any(map[string]any{"deep": "treasure"})
+	for range 100 {
+		value = []any{value}
+	}
+	name, _ := writeValue(t, value)
+	for _, keys := range []string{kb.Escape + kb.Enter, kb.Escape + "d" + kb.Enter} {
+		p := openView(t, gdwireBinary(t), name)
+		p.run(`document.getElementById("query").focus()`)
+		p.press("deep" + kb.Enter)
+		p.until(`document.getElementById("found").textContent === "1 found"`)
+		p.press(keys)
+		p.ready("treasure")
+		require.Zero(t, eval[int](p, `Array.from(document.querySelectorAll("#tree .line"), e => e.textContent).filter(s => s === "…").length`))
+		p.press(kb.Escape)
+		p.run(`tree.dispatchEvent(new KeyboardEvent("keydown", {key: "Home"}))`)
+		p.quiet()
+	}
+}
+
 // The commands can be copied, and in the one that sets, the value is selected.
 func TestViewCommands(t *testing.T) {
 	name, _ := writeValue(t, map[string]any{"a key": "it's"})

@@ -169,7 +169,7 @@ type Printer struct {
 	Indent string
 	// Short prints components of math types as Value.Short does.
 	Short bool
-	// Brief prints keys and names of text without quotes, and Arrays, Dictionaries and Objects without their types.
+	// Brief prints keys and names of text without quotes, unless they are a number, and Arrays, Dictionaries and Objects without their types.
 	Brief bool
 	// Bytes, if not nil, is called with each part of the bytes of a PackedByteArray or Image.
 	Bytes func(b []byte)
@@ -263,8 +263,13 @@ func (p *Printer) key(depth int) error {
 	case t.Kind() == gdwire.KindProperty:
 		p.Buf = wire.AppendText(p.Buf, t.Bytes())
 	default:
+		start := len(p.Buf)
 		if err = p.chunks(t); err == nil {
 			p.Buf = p.Buf[:len(p.Buf)-1] // the quote
+		}
+		s := scanner{text: string(p.Buf[start:])}
+		if s.skipNumber(); s.pos > 0 && s.atEnd() { // not the key 1
+			p.Buf = AppendQuoted(p.Buf[:start], s.text)
 		}
 	}
 	return err

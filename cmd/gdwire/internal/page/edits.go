@@ -442,7 +442,10 @@ func (s *Page) Reread(file *Source) error {
 	if err != nil {
 		return err
 	}
-	return s.changed(next)
+	if err = s.changed(next); err == nil {
+		s.session.backup = "" // of another file: the next save keeps what is there now
+	}
+	return err
 }
 
 const (

@@ -136,7 +136,7 @@ func TestPageEdits(t *testing.T) {
 		t.Run(fmt.Sprint("on disk ", onDisk), func(t *testing.T) {
 			p := editPage(t, hero(), onDisk)
 			before := p.file()
-			p.good("set $.hp = 7", "add $.items[+] = \"axe\"", "delete $.gold", "set $.name = \"Grace Hopper\"")
+			p.good("set $.hp = 7", "add $.items[+] = axe", "delete $.gold", "set $.name = \"Grace Hopper\"")
 			want := map[string]any{"hp": 7, "items": []any{"sword", "bow", "axe"}, "name": "Grace Hopper"}
 			require.Equal(t, gdwiretest.Encode(t, want), p.shown())
 			require.Equal(t, before, p.file())
@@ -252,6 +252,7 @@ func TestEditsOfChangedFile(t *testing.T) {
 	require.Contains(t, p.about().Waiting[0], "set $.gold = 6 (there is no $.gold")
 	p.good("save")
 	require.Equal(t, gdwiretest.Encode(t, other), p.file())
+	require.Equal(t, 1, p.made, "backups, of what the other program wrote")
 
 	p.good("undo") // of what is saved
 	require.NoError(t, os.WriteFile(p.name, gdwiretest.Encode(t, hero()), 0o600))

@@ -184,6 +184,14 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// The preview of a Dictionary tells the keys "1" and 1 apart.
+func TestPreviewKeys(t *testing.T) {
+	for want, key := range map[string]any{`{"1": 0}`: "1", "{1: 0}": 1, `{"-1.5e3": 0}`: "-1.5e3", "{a1: 0}": "a1", "{1a: 0}": "1a", "{: 0}": ""} {
+		l := must(source(save.Bare, gdwiretest.Encode(t, map[any]any{key: 0})).children(t.Context().Done(), root, 0, 0))(t)
+		require.Equal(t, want, l.Rows[0].Text)
+	}
+}
+
 // The rows up to a large child are listed before its end is found.
 func TestLargeChild(t *testing.T) {
 	s := source(save.Bare, gdwiretest.Encode(t, []any{1, make([]any, maxChild/4), 2}))

@@ -495,7 +495,7 @@ func (e *editor) meant(c *save.Content, from text.Path, err error) (at, path, va
 	case e.op != edit.Set && errors.As(err, &there):
 		at, value = there.Target()
 		v, failed := text.ParseValue(value)
-		isList := e.hasLines() && (failed != nil || v.Type == gdwire.TypeArray && !v.Bare) || !e.hasLines() && edit.CanAdd(c, from.String()+"[+]")
+		isList := e.hasLines() && failed == nil && v.Type == gdwire.TypeArray && !v.Bare || !e.hasLines() && edit.CanAdd(c, from.String()+"[+]")
 		if !isList && edit.CanAdd(c, at+"[+]") {
 			path, value = at+"[+]", strings.TrimPrefix(value, "+=")
 		}

@@ -186,7 +186,8 @@ func (e *editor) part(p *text.Node, part text.Part) error {
 	case e.op == Add, e.op == Delete:
 		return fmt.Errorf("%v is a component of a %v", p, part.In)
 	}
-	v, err := e.newValue(p)
+	of, err := e.operand(p)
+	v, err := e.newValue(p, of, err)
 	if v, err = result(p, v, err, &oldValue{Value: part.Value}); err != nil {
 		return err
 	}

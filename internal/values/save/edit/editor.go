@@ -2,6 +2,7 @@ package edit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -181,8 +182,7 @@ func (e *editor) marshal(value *Value) (v operand, err error) {
 
 // newValue returns the new value of a target that contains no containers: an element of a packed array,
 // a component, or a key.
-func (e *editor) newValue(p *text.Node) (text.Value, error) {
-	v, err := e.operand(p)
+func (e *editor) newValue(p *text.Node, v operand, err error) (text.Value, error) {
 	if err == nil && (v.cut || v.Form != text.Whole) {
 		err = fmt.Errorf("%v cannot contain %v", p, &v.oldValue)
 	}
@@ -407,12 +407,16 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 		return false, nil
 	}
 	if c.Kind == gdwire.KindArrayStart {
-		return true, e.addValue(t, at, c.Elem)
+		beside := c.Elem.Type
+		if d := e.again(c.Start); c.Len > 0 {
+			first, _ := d.ReadToken() // which was read before
+			beside = first.Type()
+			d.Release()
+		}
+		return true, e.addValue(t, at, c.Elem, beside)
 	}
-	v, err := e.newValue(t)
-	if err == nil {
-		err = checkNoChange(t, &v)
-	}
+	of, err := e.added(t, c.Type.Element())
+	v, err := e.newValue(t, of, err)
 	if err != nil {
 		return false, err
 	}
@@ -425,12 +429,22 @@ func (e *editor) addElement(t *text.Node, c *text.Container, n int64) (bool, err
 	return true, err
 }
 
-// addValue adds the new value of a target, made to fit a declared type, at an offset.
-func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem) error {
+// added returns the new value of a target beside others of a type, which tells what a text means that is no value.
+func (e *editor) added(t *text.Node, beside gdwire.Type) (operand, error) {
 	v, err := e.operand(t)
-	if err == nil {
-		err = checkNoChange(t, &v.Value)
+	if wrong := (*text.SyntaxError)(nil); errors.As(err, &wrong) {
+		var ok bool
+		if v.Value, ok = wrong.Loose(beside); !ok {
+			return v, &ValueError{t.String(), gdwire.TypeNil.String(), "", wrong}
+		}
+		err = nil
 	}
+	return v, cmp.Or(err, checkNoChange(t, &v.Value))
+}
+
+// addValue adds the new value of a target, beside others of a type and made to fit a declared type, at an offset.
+func (e *editor) addValue(t *text.Node, at int64, elem gdwire.Elem, beside gdwire.Type) error {
+	v, err := e.added(t, beside)
 	if err == nil && v.isType() {
 		err = fmt.Errorf("%v is a type and not a value", &v.Value)
 	}
@@ -483,7 +497,7 @@ func (e *editor) addPair(t *text.Node, c *text.Container) error {
 		return fmt.Errorf("%v: %w", t, reason(err))
 	}
 	e.splice(splice{start: c.End, end: c.End, bytes: b})
-	return e.addValue(t, c.End, c.Elem)
+	return e.addValue(t, c.End, c.Elem, c.Elem.Type)
 }
 
 // rename notes a pair or property with the next value, which gets another key.

@@ -32,15 +32,15 @@ func AddPath(tree *text.Tree, value string, op Op) error {
 	return err
 }
 
-// AddLine adds a line, path = value, and returns the steps of the path, for the next line. An edit of old values reports
-// a text that is no value, with the type of the old one, and += of values that there is one.
+// AddLine adds a line, path = value, and returns the steps of the path, for the next line. The edit reports a text that is no value,
+// with the type of the old one or of those beside it, and += of values that there is one.
 func AddLine(tree *text.Tree, line string, steps []text.Step, op Op) ([]text.Step, error) {
 	at, value, ok := strings.Cut(line, "[]")
 	if _, err := text.Parse(at); op == Add && ok && err == nil && strings.HasPrefix(strings.TrimSpace(value), "=") {
 		line = at + "[+]" + value
 	}
 	p, value, err := text.CutLine(line, steps)
-	if (op == Set || strings.HasPrefix(value, "+=")) && value != "" && value[0] != '=' {
+	if (op == Set || op == Add) && value != "" && value[0] != '=' {
 		err = nil
 	}
 	if p, err = WholePath(p, err); err == nil {

@@ -356,6 +356,10 @@ export class Edits {
 
 	keyInTree(event) {
 		if (event.ctrlKey || event.metaKey) return;
+		if (this.tree.jump) {
+			this.tree.jump.then(() => this.keyInTree(event));
+			return;
+		}
 		const [c, row] = this.tree.chosenRow() || [];
 		const move = by => row && this.move(c, row, row.index + by);
 		const press = event.altKey ? {ArrowUp: () => move(-1), ArrowDown: () => move(1)}[event.key] : {

@@ -23,12 +23,17 @@ class Container {
 		this.depth = parent ? parent.depth + 1 : 0;
 	}
 	grow(lines) {
-		for (let c = this; c; c = c.parent) c.below += lines;
+		for (let c = this; c; c = c.parent) {
+			c.below += lines;
+			if (c.parent && !c.parent.open.includes(c)) break; // it was closed
+		}
 	}
 	setCount(n) {
 		this.grow(n - this.count);
 		this.count = n;
 	}
+	// isShown returns whether this container and those around it are open in a root.
+	isShown(root) { return this === root || Boolean(this.parent?.open.includes(this) && this.parent.isShown(root)); }
 	child(index) { return this.open.find(c => c.index === index); }
 	// showsFault returns whether an error in this value is shown below it.
 	showsFault() { return this.fault || this.open.some(c => c.showsFault()); }
@@ -276,8 +281,15 @@ export class Tree {
 		if (row) await this.show(c, row);
 		else if (index >= c.count) await this.select(...this.root.at(Math.max(0, c.line(index) - 1))); // nothing follows, it turned out
 	}
-	// follow opens the way to a value and selects it, unless it shall only be opened.
-	async follow(way, open) {
+	// follow opens the way to a value and selects it, unless it shall only be opened. Keys wait for it.
+	follow(way, open) {
+		const done = this.walk(way, open);
+		if (open) return done;
+		const jump = done.catch(() => {}).finally(() => { if (this.jump === jump) this.jump = null; });
+		this.jump = jump;
+		return done;
+	}
+	async walk(way, open) {
 		let c = this.root;
 		for (const [i, index] of way.entries()) {
 			while (c.unknown && index >= c.count - 1) {
@@ -287,6 +299,7 @@ export class Tree {
 			}
 			if (i === way.length - 1) return open ? this.expand(c, index) : this.select(c, index, true);
 			const next = await this.expand(c, index);
+			if (!c.isShown(this.root)) return null; // the user has closed it
 			if (!next) return open ? null : this.select(c, index, true);
 			c = next;
 		}
@@ -330,6 +343,11 @@ export class Tree {
 	}
 	key(event) {
 		if (!this.root || event.ctrlKey || event.altKey || event.metaKey) return;
+		if (this.jump && /^(Arrow|Page)|^(Home|End|Enter|[ *-])$/.test(event.key)) {
+			event.preventDefault();
+			this.jump.then(() => this.key(event));
+			return;
+		}
 		const last = this.root.below - 1;
 		const line = this.chosen ? this.chosen[0].line(this.chosen[1]) : -1;
 		const go = n => this.select(...this.root.at(Math.max(0, Math.min(n, last))));
