@@ -167,6 +167,9 @@ func (o *Options) open(in *save.Input) (*save.Stack, error) {
 	default:
 		return nil, fmt.Errorf("savefile: %w: the file %w%s", ErrUnknown, why, readings(stack.Values))
 	}
+	if err := stack.Explained().CheckNumbers(o.Keep, o.Derive); err != nil {
+		return nil, fmt.Errorf("savefile: %w", err)
+	}
 	return stack, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -661,6 +662,13 @@ func TestDoubtful(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, out.Bytes()[:8])
 	}
+	for _, o := range []*Options{{Keep: []int64{40}}, {Keep: []int64{400}}, {Derive: []int64{2}}, {Derive: []int64{40}}, {Derive: []int64{400}}} {
+		require.ErrorContains(t, errOf(read(b, o)), fmt.Sprintf("offset %d: there is no ", slices.Concat(o.Keep, o.Derive)[0]))
+	}
+	value = must(variant.Marshal(map[string]any{"gold": 5, "items": []string{"bow", "arrow"}, "name": strings.Repeat("x", 72)}))(t)
+	b = append(u32(u32([]byte("SAVE"), uint32(len(value)+4)), uint32(len(value))), value...)
+	b = written(t, must(read(b[:len(b)-40], &Options{Repair: true, Derive: []int64{4}}))(t)) // both sizes are those of the file before the cut
+	require.Equal(t, u32(u32([]byte("SAVE"), uint32(len(b)-8)), uint32(len(b)-12)), b[:12])
 }
 
 // decoding returns options for a Decoder.

@@ -208,7 +208,7 @@ type Options struct {
 	// its content. The header is written again unchanged.
 	Skip int64
 	// Keep and Derive contain the offsets of doubtful numbers in Info.Around: Save leaves the numbers in Keep unchanged
-	// and rewrites the numbers in Derive.
+	// and rewrites the numbers in Derive. An offset at which there is no such number is an error.
 	Keep, Derive []int64
 	// IgnoreChecksums makes WriteTo and Save write edited values also beside a value that looks like their checksum: see
 	// ErrChecksum.

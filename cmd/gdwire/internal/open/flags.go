@@ -387,6 +387,9 @@ func (o *Flags) OpenStack(s *shell.Stdio, name string) (*save.Stack, error) {
 		Container: o.Container(s, in), Skip: o.Skip, Whole: s.Edits, Packets: o.Packets, Keep: o.Keep, Derive: o.Derive,
 		Known: o.Known(), Reading: o.Reading(in.Size),
 	})
+	if err == nil && s.Edits && stack.Values.Unknown() == nil {
+		err = stack.Explained().CheckNumbers(o.Keep, o.Derive)
+	}
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

@@ -111,7 +111,7 @@ func (e *explainer) movingRules(g, p, q int, sum *sum) []rule {
 		}
 	}
 	const name = 8 // bytes, as of "sha256="
-	if sp := e.gaps[g]; g == len(e.bodies) {
+	if sp := e.gaps[g]; g == len(e.bodies) && !e.isBroken(before, g) {
 		for n := 1; n <= min(name, p-sp.from) && isWritten(e.b[p-n:p]); n++ { // up to a line break or name before it
 			if c := e.b[p-n]; n == p-sp.from || c == '\n' || c == '\r' {
 				add(&span{kind: before, arg: n, sum: 7})

@@ -367,6 +367,9 @@ func (e explainer) explain(r row, others []choice, proved bool) (all []choice) {
 	for g := range e.gaps {
 		e.findBlobs(g)
 	}
+	if c := r.bodies[0]; len(r.bodies) == 1 && c.kind == Cut && c.length.Width > 0 && c.to == len(e.b) {
+		e.lost = max(0, int(min(c.length.read(e.b[c.from:c.at]), maxLength))-c.add-(c.to-c.at))
+	}
 	e.learn()
 	e.findTable()
 	for _, g := range e.learnt {

@@ -72,6 +72,7 @@ type explainer struct {
 	rulesAt   gapSpan      // the place of rules
 	rules     []rule
 	head      int // bytes at the start of the first gap searched for fields
+	lost      int // bytes that the only value lacks, as its length says
 }
 
 // A span is what a field is of, relative to the gap with the field.
@@ -276,13 +277,13 @@ func (e *explainer) asSize(r *rule, g int) (int, bool) {
 	case nextContent, previousContent:
 		return len(e.content(r.body)), true
 	case file:
-		return r.to - r.from, g == 0 || isLast
+		return r.to - r.from + e.lost, g == 0 || isLast
 	case before, beforeFirst:
 		return r.to - r.from, isLast
 	case toEnd, toEndAfter:
-		return r.to - r.from, g < len(e.bodies)-1 || !isLast && e.bodies[g].to < len(e.b)
+		return r.to - r.from + e.lost, g < len(e.bodies)-1 || !isLast && e.bodies[g].to < len(e.b)
 	}
-	return r.to - r.from + e.add(r), true
+	return r.to - r.from + e.add(r) + e.lost, true
 }
 
 // sizeBits returns the price of the rule for a size in gap g that ends at q.
@@ -451,7 +452,7 @@ func (e *explainer) findBlobs(gap int) {
 
 // sizes adds the places in a gap that are equal to a size, count or offset.
 func (e *explainer) sizes(g int) {
-	sp, most := e.gaps[g], len(e.b)
+	sp, most := e.gaps[g], len(e.b)+e.lost
 	var known [len(drifts)]map[int][]*span // by their sizes for an empty field at the start of the gap
 	var likely [len(drifts)]filter
 	for k := range known {
@@ -615,6 +616,9 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 			x.bits += inText
 		}
 	}
+	if e.lost > 0 { // the size is that before the cut
+		x.was, _ = form.number(v - uint64(e.lost))
+	}
 	e.places = append(e.places, x)
 }
 
@@ -655,15 +659,15 @@ func pascalSize(b []byte, length Form) int {
 	return int(n)
 }
 
-// isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few numbers, or if it is quick
-// to compute, also texts.
+// isLikely reports whether a checksum of a large file can be here: before or after a body and at most a few numbers or a line break, or if
+// it is quick to compute, also texts.
 func (e *explainer) isLikely(g, p, q int, s *sum) bool {
 	const large, few = 8 << 10, 24
 	sp := e.gaps[g]
 	isHigh := func(c byte) bool { return c >= utf8.RuneSelf }
 	isNear := func(from, to int) bool {
 		b := e.b[from:to]
-		return len(b) <= few && (len(b)%4 == 0 || s.class() <= quick && !slices.ContainsFunc(b, isHigh))
+		return len(b) <= few && (len(b)%4 == 0 || len(bytes.Trim(b, "\r\n")) == 0 || s.class() <= quick && !slices.ContainsFunc(b, isHigh))
 	}
 	return len(e.b) < large || isNear(q, sp.to) || isNear(sp.from, p)
 }
