@@ -367,8 +367,8 @@ func (e *editor) checkSecret(s *shell.Stdio, in *open.Input) error {
 	if n == 0 {
 		return nil
 	}
-	const name = 16
-	return e.warn(s, in, save.SecretText(at, n)+"; the game may refuse the edited file", n > name)
+	const least = 16 // as an MD5
+	return e.warn(s, in, save.SecretText(at, n)+"; the game may refuse the edited file", n >= least)
 }
 
 // warn says what can be a checksum. If it likely is one, set returns an error unless forced.
