@@ -332,6 +332,7 @@ const layouts = `
 5 crcp [ u8=3 sr4 md5p B u8=1 ]
 5 crcp [ sr2 B ] m:RPL1
 1 p:world_one crcr U32=1 l:v1.2 V
+8 m:WRLD sp4 [ tim4 st4 crcp V ] crca u64=5
 6 u32=812 [ sp2 B ] u32=800 u8=3 u32=797 rnd12
 1 u8=255 u16=65535 u32=12345678 u64=9876543210 f32=3.14 u64=4613303441197561744 V
 `

@@ -622,20 +622,21 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 	e.places = append(e.places, x)
 }
 
-// isInText reports whether a number in a gap is letters of a text, two with others around, or begins with the last letters of one.
+// isInText reports whether a number in a gap is letters of a text, two with others around, or begins with letters of one that is too
+// short without these.
 func (e *explainer) isInText(p, q int, sp gapSpan) bool {
 	const others = 4
-	if isText(e.b[p:q]) {
-		from, to := p, q
-		for from > sp.from && isText(e.b[from-1:from]) {
-			from--
-		}
-		for to < sp.to && isText(e.b[to:to+1]) {
-			to++
-		}
-		return q-p >= letterRun || to-from >= q-p+others
+	from, to := p, p
+	for from > sp.from && isText(e.b[from-1:from]) {
+		from--
 	}
-	return q-p > 1 && p > sp.from && isText(e.b[p-1:p+letterRun-1])
+	for to < sp.to && isText(e.b[to:to+1]) {
+		to++
+	}
+	if to < q {
+		return q-p > 1 && from < p && p-from < letterRun && to-p >= letterRun-1
+	}
+	return q-p >= letterRun || to-from >= q-p+others
 }
 
 // decimal returns where the digits at p end, and their number if there are as many as games write of a size, or 0.
