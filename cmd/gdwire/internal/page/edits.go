@@ -346,7 +346,7 @@ func (s *Page) changed(file *Source) error {
 	if err != nil {
 		return err
 	}
-	e.history, e.note = h, ""
+	e.history, e.note, e.backup = h, "", "" // the next save keeps what is there now
 	if len(pending) > 0 {
 		e.note = fmt.Sprintf("Another program has changed the file. %d of your %d edits, which are not saved yet, were made in the new one", len(pending)-len(h.waiting), len(pending))
 		if len(h.waiting) > 0 {
@@ -442,10 +442,7 @@ func (s *Page) Reread(file *Source) error {
 	if err != nil {
 		return err
 	}
-	if err = s.changed(next); err == nil {
-		s.session.backup = "" // of another file: the next save keeps what is there now
-	}
-	return err
+	return s.changed(next)
 }
 
 const (
