@@ -434,6 +434,16 @@ func (e *LeftError) Error() string {
 // At returns Offset.
 func (e *LeftError) At() int { return e.Offset }
 
+// OfValues returns the text of an error in values with other bytes around them: its offset is that in the values.
+func OfValues(err error, text string) string {
+	at := (*gdwire.Error)(nil)
+	if !errors.As(err, &at) {
+		return text
+	}
+	offset := fmt.Sprint("offset ", at.Offset)
+	return strings.Replace(text, offset+", ", offset+" of the values, ", 1)
+}
+
 // runsOut reports whether the last value ends with the content alone: nothing else can be after it.
 func (st *Stack) runsOut() bool {
 	if st.at == nil {

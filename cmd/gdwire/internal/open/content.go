@@ -453,7 +453,11 @@ func (c *summary) add(p *save.Packet) error {
 	c.bad++
 	c.bytes += newFault(p, err).At - p.Offset
 	if len(c.errors) < maxErrors {
-		c.errors = append(c.errors, strings.TrimPrefix(ErrorText(err), "gdwire: "))
+		text := strings.TrimPrefix(ErrorText(err), "gdwire: ")
+		if c.in.Around() != "" {
+			text = save.OfValues(err, text)
+		}
+		c.errors = append(c.errors, text)
 	}
 	return shell.ErrBad
 }

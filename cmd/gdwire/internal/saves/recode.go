@@ -106,6 +106,9 @@ func repair(s *shell.Stdio, o *open.Flags, name string) error {
 	}
 	s.NoteAtEnd("%s is %v", in.Name, f.Info)
 	reason := strings.TrimPrefix(f.Info.Damage.Err.Error(), "gdwire: ")
+	if len(f.Info.Around) > 0 {
+		reason = save.OfValues(f.Info.Damage, reason)
+	}
 	switch {
 	case errors.As(f.Info.Damage, new(*save.LengthError)):
 		s.NoteAtEnd("corrected the length; %s", reason)
