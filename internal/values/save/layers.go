@@ -376,18 +376,19 @@ func (s *search) around(p *place) (*found, error) {
 		if (v.Certainty == recognize.CutShort || v.Certainty == recognize.Ambiguous) && p.best.runsOut() {
 			return nil, nil
 		}
+		if f := s.longCut(p); f != nil {
+			return f, nil
+		}
 		all = p.upTo(maxAround)
 	}
 	if all == nil {
 		return nil, nil
 	}
-	eo := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.Container.AskKey, Shared: s.budget}
-	if s.Known.Format {
-		eo.Formats = []gdwire.Format{s.Reading.Decoder.Format}
-	}
+	eo := s.explainOptions()
 	if !p.perhaps { // a guess counts no bytes
 		s.budget.Add(len(all))
 	}
+	eo.Shared = s.budget
 	e := explain.Find(all, eo)
 	if v.ended = eo.Locked; eo.Ended != nil {
 		v.ended = eo.Ended
@@ -419,6 +420,34 @@ func (s *search) around(p *place) (*found, error) {
 		f.bits = max(f.bits, p.best.bits+nearTie+1)
 	}
 	return f, nil
+}
+
+func (s *search) explainOptions() *explain.Options {
+	o := &explain.Options{Keep: offsets(s.Keep), Derive: offsets(s.Derive), AskKey: s.Container.AskKey}
+	if s.Known.Format {
+		o.Formats = []gdwire.Format{s.Reading.Decoder.Format}
+	}
+	return o
+}
+
+// longCut finds what is before a value that is cut at the end of a large file, by the first bytes alone: nothing else can be in it.
+func (s *search) longCut(p *place) *found {
+	const first = 256 << 10
+	if p.best.Values.part == 0 || p.at == nil || p.Size <= MaxHeld {
+		return nil
+	}
+	o := s.explainOptions()
+	o.More = int(p.Size - first)
+	e := explain.Find(p.peek(first), o)
+	if e == nil || len(e.Values()) != 1 || e.Parts[len(e.Parts)-1].Kind != explain.Cut {
+		return nil
+	}
+	start := int64(e.Start())
+	as := gdwire.DecoderOptions{Format: e.Format, Strict: true, AllowObjects: true, Limits: gdwire.NoLimits}
+	if _, err := Skip(as, p.at, start, p.Size); !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return &found{layer: &around{e, p.after(start)}, bits: e.Saving, all: true, format: &e.Format, broken: true}
 }
 
 // A LeftError reports bytes after a value that are in its length: a length or count in the value is damaged.

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -537,6 +538,17 @@ func TestLargeDamage(t *testing.T) {
 		st := must(At(bytes.NewReader(cut), int64(len(cut))).Open(&OpenOptions{}))(t)
 		require.Equal(t, recognize.CutShort, st.Values.Certainty, header)
 	}
+	const most = 2 << 20 // bytes of memory
+	large := must(variant.Marshal(map[string]any{"items": items, "map": make([]byte, 2*MaxHeld)}))(t)
+	large = slices.Concat([]byte("SAVE\x02\x00\x00\x00"), binary.LittleEndian.AppendUint32(nil, uint32(len(large))), large[:len(large)-99])
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	st := must(At(bytes.NewReader(large), int64(len(large))).Open(&OpenOptions{}))(t)
+	runtime.ReadMemStats(&after)
+	require.Equal(t, "after a header of 12 bytes (size at 8, which is written anew)", st.Around())
+	require.Equal(t, recognize.CutShort, st.Values.Certainty)
+	require.EqualValues(t, len(large)-12, st.Size)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
 }
 
 // TestLengthBehindHeader: a wrong length behind a header is damage, and the right one agrees with sizes and checksums around it. Nor is

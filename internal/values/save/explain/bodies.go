@@ -21,6 +21,7 @@ type finder struct {
 	depth   int
 	found   []body
 	at      int         // up to which all is searched
+	more    int         // bytes that follow
 	latest  []weighedAt // by the last bits of the offset
 	ends    []uint64    // a bit for each offset where a body ends
 	known   [][2]int    // values of another format that save much
@@ -266,7 +267,7 @@ func (f *finder) framed(was *body, w *weighed, length Form, price float64) {
 		rest := uint64(len(f.b) - c.at)
 		switch c.to = len(f.b); {
 		case v > rest:
-			c.frame += beyondPrice + beyondBits*log(v/rest)
+			c.frame += beyondPrice + beyondBits*log(v/(rest+uint64(f.more)))
 		case v == rest:
 			c.saving += wholeFile
 		default:

@@ -20,6 +20,7 @@ type Options struct {
 	AskKey       func(fileaccess.Info) (*fileaccess.Key, error) // for the key of an encrypted file, or nil
 	Locked       error                                          // set by Find: an encrypted file or a stream that cannot be read
 	Ended        *BoundError                                    // set by Find, if a bound ended the search
+	More         int                                            // bytes that follow, and can be of a value that is cut
 	Shared       *Budget                                        // for all calls of Find, or nil for one of the size of the input
 
 	general bool // in tests: records are not read by their pattern, and there is no bound
@@ -191,6 +192,9 @@ func (s *search) rows(b []byte, formats []gdwire.Format, depth int) (all []row) 
 	for _, format := range s.order(b, formats) {
 		r := newReader(format, s.unpacker.Budget)
 		f := &finder{unpacker: s.unpacker, explain: s.inside, reader: r, b: b, format: format, depth: depth, known: known, general: s.general, array: s.array}
+		if depth == 0 {
+			f.more = s.More
+		}
 		found := f.bodies()
 		known = sureSpans(known, f.sure, found)
 		r.d.Release()
