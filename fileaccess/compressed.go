@@ -302,7 +302,7 @@ func (c *compressedReader) next(p []byte) (n int, err error) {
 	} else if err != nil {
 		err = errorf(c.offset, ErrDamaged, "block %d: %v", c.block, err)
 		if _, ok := c.decoder.(*fastlzDecoder); ok {
-			n = 0 // zeros in place of the end are literals
+			n, _ = c.decoder.decode(p[:size], bytes.TrimRight(block, "\x00")) // zeros in place of the end are literals
 		}
 	}
 	c.remaining -= size

@@ -379,6 +379,8 @@ func TestRepairBetween(t *testing.T) {
 	sum := md5.Sum(plain)
 	header := slices.Concat([]byte("SAVE\x02\x00\x00\x00"), sum[:])
 	encrypted, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, "a text", 5)
+	whole, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, map[string]any{"gold": 5, "items": items, "text": "the last text"})
+	const iv = 28 // its offset in a file of Godot 4
 	edit := func(b []byte, do func(b []byte)) []byte { b = bytes.Clone(b); do(b); return b }
 	count := len(header) + 8 // of the Dictionary
 	for _, c := range []struct {
@@ -390,6 +392,7 @@ func TestRepairBetween(t *testing.T) {
 		{"zeros in the middle", plain, edit(plain, func(b []byte) { clear(b[len(b)/2&^3:][:256]) }), false, "$.items[19].note"},
 		{"zeros at the end of the last text", plain, edit(plain, func(b []byte) { clear(b[len(b)-5:]) }), false, "text with NUL"},
 		{"a count after a header", append(header, plain...), edit(append(header, plain...), func(b []byte) { b[count]-- }), true, fmt.Sprintf("the count at offset %d is 3 now", 4)},
+		{"an initialization vector", whole, edit(whole, func(b []byte) { b[iv] ^= 1 }), true, "the count at offset 8 is 3 now"},
 		{"zeros after an encrypted file", encrypted, append(bytes.Clone(encrypted), make([]byte, 200)...), true, "bytes follow"},
 	} {
 		_, err := read(c.bad, nil)

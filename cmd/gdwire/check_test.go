@@ -186,6 +186,12 @@ func TestSummary(t *testing.T) {
 	r = runWith(nil, "check")
 	require.Equal(t, statusBad, r.status)
 	require.Contains(t, r.out, "  values  0 good, 0 bad\n")
+
+	file := filepath.Join(t.TempDir(), "flag.save") // with a flag that engines ignore
+	require.NoError(t, os.WriteFile(file, framed(wire(28, 3, 4, "name", 2|1<<18, 5, 4, "ada lovelace")), 0o600))
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"check", file}, strings.NewReader(""), &out, &errs))
+	require.Contains(t, errs.String(), "no engine writes them so: offset 24, $[1]: not canonical: unknown bits 0x40000 in header 0x40002\n")
 }
 
 func TestRecode(t *testing.T) {

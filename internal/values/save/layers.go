@@ -161,20 +161,52 @@ func (s *search) unproved(b *Bytes, co fileaccess.Options, err error) (*containe
 	if n := len(in.Head); n < recognize.HeadSize {
 		in.Size = int64(n)
 	}
-	if recognize.Recognize(in).Certainty < recognize.Damaged {
-		return nil, err // before the rest is decrypted
+	var lost []byte
+	if recognize.Recognize(in).Certainty < recognize.Damaged { // before the rest is decrypted
+		if lost = lostStart(in, c.info.Size); lost == nil {
+			return nil, err
+		}
 	}
 	size, after := io.Copy(io.Discard, open())
 	if after == nil {
 		return nil, err
 	}
 	if at := (*fileaccess.Error)(nil); !isCut && errors.As(after, &at) {
-		after = named(s.name, &fileaccess.Error{Offset: at.Offset, Err: fmt.Errorf("%w: the MD5 is not that of the content", fileaccess.ErrDamaged)})
+		why := "the MD5 is not that of the content"
+		if lost != nil {
+			why += fmt.Sprintf(", and its first %d bytes are lost", len(lost))
+		}
+		after = named(s.name, &fileaccess.Error{Offset: at.Offset, Err: fmt.Errorf("%w: %s", fileaccess.ErrDamaged, why)})
 	}
 	c.inside.Size, c.inside.Err = size, after
-	c.inside.open = func() io.Reader { return io.MultiReader(io.LimitReader(open(), size), checked.Failed{Err: after}) }
+	c.inside.open = func() io.Reader {
+		rest := io.LimitReader(open(), size)
+		_, _ = io.CopyN(io.Discard, rest, int64(len(lost)))
+		return io.MultiReader(bytes.NewReader(lost), rest, checked.Failed{Err: after})
+	}
 	c.inside = c.inside.hold()
 	return c, nil
+}
+
+// lostStart returns what the first block of a content was, which a damaged initialization vector hides, if strings as keys follow: the
+// length, the header of a Dictionary, a count that is too large, and the header of the first key. Otherwise it returns nil.
+func lostStart(in *recognize.Input, size int64) []byte {
+	const block, pair = 16, 8
+	if len(in.Head) <= block {
+		return nil
+	}
+	for _, dictionary := range [...]uint32{27, 18} { // of Godot 4 and 3
+		start := make([]byte, 0, block)
+		for _, word := range [...]uint32{uint32(size - lengthSize), dictionary, uint32(size-block) / pair, 4} {
+			start = U32.Order().AppendUint32(start, word)
+		}
+		guess := *in
+		guess.Head = append(start, in.Head[block:]...)
+		if recognize.Recognize(&guess).Certainty >= recognize.Damaged {
+			return guess.Head[:block]
+		}
+	}
+	return nil
 }
 
 // base64 finds base64 text.

@@ -246,11 +246,30 @@ func (o *Flags) ShowFile(s *shell.Stdio, name string, newPrinter NewPrinter) err
 		v.Damage = func() error { return cmp.Or(damage(), errors.Join(append(in.Faults(), in.CheckWhole())...)) }
 	}
 	err = Show(s, in.Packets(r), v, in.Live())
-	if err == nil && s.Damaged && v.checks && in.Recognized {
-		s.Infof("all values of %s can be read, but no engine writes them so; check -strict names the first place", in.Name)
+	if err == nil && v.checks && in.Recognized {
+		if odd := in.odd(); odd != nil {
+			s.Infof("all values of %s can be read, but no engine writes them so: %s", in.Name, strings.TrimPrefix(odd.Error(), "gdwire: "))
+		}
 	}
 	if n := in.Hidden(); n > 0 && !v.checks && !s.MessagesShown() { // or the message about the format says it
 		s.Infof("%s: bytes not shown, around the values: %s; gdwire check names them", in.Name, humanize.Comma(n))
+	}
+	return err
+}
+
+// odd returns the first error of the values of a file if they are read strictly, or nil. A large file is not read again.
+func (in *Input) odd() error {
+	if in.Decoder.Strict || in.Live() || in.Size > save.MaxInMemory {
+		return nil
+	}
+	c, err := in.Content()
+	if err != nil {
+		return nil
+	}
+	c.Decoder.Strict = true
+	err = c.Packets(save.Every, func(p *save.Packet) (bool, error) { return true, p.Finish(nil) })
+	if !errors.Is(err, gdwire.ErrStrict) {
+		return nil
 	}
 	return err
 }

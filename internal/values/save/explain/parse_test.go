@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -292,6 +293,13 @@ func TestKept(t *testing.T) {
 		e := Find(layout(strings.Fields(test.layout)).build(t, [][]byte{value, value, value}, "plain"), nil)
 		require.NotNil(t, e, test.layout)
 		require.Equal(t, test.want, strings.Join(e.Kept(), ", "), test.layout)
+	}
+	digest := sha256.Sum256([]byte("a secret")) // after a file that says where it ends
+	for _, file := range []string{"\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x91\xf4", 50) + "IEND\xaeB`\x82", "\xff\xd8\xff" + strings.Repeat("\x00\x91\xf4", 50) + "\xff\xd9", "RIFF\x64\x00\x00\x00WEBPVP8" + strings.Repeat("\x91", 93)} {
+		e := Find(slices.Concat([]byte(file), digest[:], integer(uint64(len(value)), 4, false), value), nil)
+		require.NotNil(t, e)
+		at, size := e.Secret()
+		require.Equal(t, []int{len(file), len(digest)}, []int{at, size}, "%.4q", file)
 	}
 }
 

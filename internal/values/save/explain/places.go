@@ -46,7 +46,7 @@ type patternKey struct {
 
 type gapSpan struct{ from, to int }
 
-// A blob is a file of another format in a gap. Without a size, it may end before to.
+// A blob is a file of another format in a gap. Without a size, it may end elsewhere.
 type blob struct {
 	gapSpan
 	sized bool
@@ -412,11 +412,26 @@ func (e *explainer) positions(gap int, visit func(p int)) {
 // A fileFormat is the format of a blob.
 type fileFormat struct {
 	name, signature string
-	before          int // bytes before the signature
+	before          int                // bytes before the signature
+	end             func(b []byte) int // where a blob ends that b begins with, or 0; nil if that is not known
 }
 
 // files are other formats that games keep in saves.
-var files = []fileFormat{{"PNG image", "\x89PNG\r\n\x1a\n", 0}, {"JPEG image", "\xff\xd8\xff", 0}, {"WebP image", "WEBPVP8", 8}, {"Ogg sound", "OggS\x00", 0}, {"stream of Zstandard", "\x28\xb5\x2f\xfd", 0}, {"stream of gzip", "\x1f\x8b\x08", 0}}
+var files = []fileFormat{
+	{"PNG image", "\x89PNG\r\n\x1a\n", 0, after("IEND\xaeB`\x82")}, {"JPEG image", "\xff\xd8\xff", 0, after("\xff\xd9")},
+	{"WebP image", "WEBPVP8", 8, func(b []byte) int { return 8 + int(binary.LittleEndian.Uint32(b[4:])) }}, {"Ogg sound", "OggS\x00", 0, nil},
+	{"stream of Zstandard", "\x28\xb5\x2f\xfd", 0, zstdEnd}, {"stream of gzip", "\x1f\x8b\x08", 0, nil},
+}
+
+// after returns a function that returns where the last of some bytes ends.
+func after(last string) func([]byte) int {
+	return func(b []byte) int {
+		if i := bytes.LastIndex(b, []byte(last)); i >= 0 {
+			return i + len(last)
+		}
+		return 0
+	}
+}
 
 // blobName returns the name of the format of a blob.
 func blobName(b []byte) string {
@@ -429,9 +444,10 @@ func (e *explainer) findBlobs(gap int) {
 	const few, least = 256, 16
 	for at, g := e.gaps[gap].from, e.gaps[gap]; g.to-at >= 2*least; {
 		x, head := blob{gapSpan: gapSpan{g.to, g.to}}, e.b[at:min(g.to, at+few)]
+		var of fileFormat
 		for _, f := range files {
-			if i := bytes.Index(head, []byte(f.signature)); i >= f.before {
-				x.from = min(x.from, at+i-f.before)
+			if i := bytes.Index(head, []byte(f.signature)); i >= f.before && at+i-f.before < x.from {
+				x.from, of = at+i-f.before, f
 			}
 		}
 		if x.from == g.to {
@@ -443,6 +459,11 @@ func (e *explainer) findBlobs(gap int) {
 				if n := l.read(e.b[from:x.from]); n >= least && n <= uint64(g.to-x.from) {
 					x.to, x.sized = x.from+int(n), true
 				}
+			}
+		}
+		if !x.sized && of.end != nil {
+			if n := of.end(e.b[x.from:g.to]); n >= least && n < g.to-x.from {
+				x.to = x.from + n
 			}
 		}
 		e.blobs[gap] = append(e.blobs[gap], x)
