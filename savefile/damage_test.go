@@ -572,6 +572,10 @@ func TestDamagedText(t *testing.T) {
 			require.Equal(t, whole, written(t, f), junk)
 		}
 	}
+	torn, _ := file(t, kind, map[string]any{"note": strings.Repeat("some words ", 60), "hp": 42, "list": []any{"one two", "three four", "five six"}})
+	torn[len(torn)*3/4] = '*'
+	f := must(read(torn, &Options{Repair: true}))(t)
+	require.NotNil(t, f.Info.Damage)
 }
 
 // TestRecords opens records of a game's own, of which the last is cut or one has a wrong checksum. A cut record is dropped, and

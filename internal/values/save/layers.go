@@ -211,7 +211,8 @@ func lostStart(in *recognize.Input, size int64) []byte {
 
 // base64 finds base64 text.
 func (s *search) base64(p *place) (*found, error) {
-	if p.best.bits > noValues/2 || p.records || !isBase64(p.best.Values.Head) {
+	const sure = 64 // digits before damage
+	if head := p.best.Values.Head; p.best.bits > noValues/2 || p.records || !isBase64(head[:min(len(head), sure)]) {
 		return nil, nil
 	}
 	if p.Live() {

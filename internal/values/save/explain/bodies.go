@@ -403,7 +403,7 @@ func (f *finder) base64(p int) int {
 		padded++
 	}
 	const perDigit = 10 // instructions
-	if f.take(perDigit * (end - p)); end-p < minBase64 || f.isWrapped(p, end) {
+	if f.take(perDigit * (end - p)); end-p < minBase64 || f.isWrapped(p, end) || f.isTorn(p) {
 		return end
 	}
 	isNumber := func(at int) bool { return at+1 < len(f.b) && f.b[at+1] == 0 } // of which the first byte is a digit
@@ -448,6 +448,12 @@ func (f *finder) base64(p int) int {
 func (f *finder) continues(to int) bool {
 	next := bytes.TrimPrefix(f.b[to:], []byte("\r"))
 	return len(next) > minBase64 && next[0] == '\n' && isBase64(next[1:minBase64])
+}
+
+// isTorn reports whether one other byte is between base64 text and more of it, which alone contains no values: the text is damaged.
+func (f *finder) isTorn(p int) bool {
+	const long = 200 // digits, more than those of a checksum
+	return p > long && f.b[p-1] != '\n' && isBase64(f.b[p-1-long:p-1]) && !f.isEnd(p-1)
 }
 
 // isWrapped reports whether the line from p to end continues base64 text of a line before it, which alone contains no values.
