@@ -258,7 +258,7 @@ func (s *search) order(b []byte, formats []gdwire.Format) []gdwire.Format {
 func (s *search) first(r *reader, b []byte) (saving float64) {
 	const few, most, line = 1 << 10, 500_000, 64 // bytes, instructions and digits
 	window := b[:min(len(b), few)]
-	for p, from := 0, s.used; p+4 <= len(window) && s.used-from < most; p++ {
+	for p, next, from := 0, 0, s.used; p+4 <= len(window) && s.used-from < most; p++ {
 		digits := p
 		for digits < len(window) && isDigit(window[digits]) {
 			digits++
@@ -271,8 +271,12 @@ func (s *search) first(r *reader, b []byte) (saving float64) {
 				saving += s.first(r, content)
 			}
 			p = digits - 1
-		} else if w := r.start(b[p:], len(window)-p); w.saving > 0 && w.read > 0 { // up to where it is cut
-			if saving += max(0, w.saving-rowPrice); !w.bytes { // in which others can be
+		} else if w := r.start(b[p:], len(window)-p); p >= next && w.saving > 0 && w.read > 0 { // up to where it is cut
+			switch saving += max(0, w.saving-rowPrice); {
+			case w.bytes: // in which others can be
+			case w.saving < rowPrice: // by chance: a stream can begin in it
+				next = p + w.read
+			default:
 				p += w.read - 1
 			}
 		}

@@ -455,6 +455,11 @@ func TestTraps(t *testing.T) {
 	}
 	table := testenv.Must(variant.Marshal(map[string]any{"name": "Ada", "tiles": tiles}))(t)
 	old := testenv.Must(variant.Marshal(words, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t)
+	var level []byte
+	for _, v := range []any{map[string]any{"name": "Ada", "list": words[:24], "player": map[string]any{"hp": 73, "name": "Ada", "bag": words[24:30]}}, []any{map[string]int{"x": 1, "y": 2, "id": 4}}, []any{}} {
+		level = append(level, sized(testenv.Must(variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}))(t))...)
+	}
+	level = append([]byte("LVL\x01"), level...) // 560 bytes: 2 is the type of a number
 	for _, trap := range []struct {
 		name  string
 		input []byte
@@ -474,6 +479,7 @@ func TestTraps(t *testing.T) {
 		{"T6: a checksum of the length, too", layout{"md5p", "V"}.build(t, [][]byte{value}, "plain"), "after a header of 20 bytes (MD5 at 0, size at 16; both are written anew)", -1},
 		{"T8: wrapped base64", bytes.Join(slices.Collect(slices.Chunk(text, 76)), []byte("\n")), "", -1},
 		{"T8: a small value between others", join(u32(1), sized(value), []byte{9, 9}, u32(8), u32(2), u32(5), []byte{7}, sized(value), sized(value)), "in 4 records (size at 0, which is written anew), after a header of 4 bytes", -1},
+		{"a size before a stream of Godot 3, part of which is a value of Godot 4", join(integer(uint64(len(level)), 8, false), pack(t, level, "zstd")), "after a header of 8 bytes (size of the content at 0, which is written anew), compressed with zstd, and in it in 3 records (size at 0, which is written anew), after a header of 4 bytes", -1},
 		{"T9: a stream that was compressed at once", join(u32(7), packed), "after a header of 4 bytes, compressed with zstd", -1},
 		{"T11: a trailer of a size and a checksum of it, too", layout{"B", "sp4", "crca"}.build(t, [][]byte{long}, "plain"), "before a trailer of 8 bytes (size at 1332, CRC-32 at 1336; both are written anew)", -1},
 		{"T11: checksums of lengths and equal values", layout{"[", "u8=9", "md5p", "V", "]"}.build(t, [][]byte{value, value, value, value}, "zstd"), "in 4 records (MD5 at 1, size at 17; both are written anew), compressed with zstd", -1},

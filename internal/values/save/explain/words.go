@@ -734,7 +734,10 @@ func (p *Parse) Secret() (offset, size int) {
 	}
 	for i := range p.Parts {
 		isEnd := i == len(p.Parts)-1 || p.Parts[i+1].Kind != Own
-		if b := p.Parts[i].Bytes; p.Parts[i].Kind == Own && isEnd && len(b) >= 4 && !isUTF8(b) && isOdd(b[len(b)-4:]) && (i == 0 || len(b) == 4) {
+		b := p.Parts[i].Bytes
+		n := len(bytes.TrimRight(b, "\x00\x01")) // without flags
+		isNumber := len(b) < 4 || !isOdd(b[len(b)-4:]) || n >= 4 && !isOdd(b[n-4:n])
+		if p.Parts[i].Kind == Own && isEnd && !isNumber && !isUTF8(b) && (i == 0 || len(b) == 4) {
 			return starts[i+1] - 4, 4
 		}
 	}
