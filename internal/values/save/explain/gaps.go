@@ -60,11 +60,6 @@ func (e *explainer) known(g int) *known {
 	return all
 }
 
-// isMagic reports whether bytes are upper-case letters and digits, with which many files begin.
-func isMagic(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return (c < 'A' || c > 'Z') && (c < '0' || c > '9') })
-}
-
 // An ending is the price of the bytes up to an offset of a gap, and the last part of these: a place, or bytes of the game's own.
 type ending struct {
 	cost  float64

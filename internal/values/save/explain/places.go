@@ -643,7 +643,7 @@ func (e *explainer) addSize(g, p, q int, form Form, formBits float64, v uint64, 
 	e.places = append(e.places, x)
 }
 
-// isInText reports whether a number in a gap is letters of a text, two with others around, or begins with letters of one that is too
+// isInText reports whether a number in a gap is letters of a text, two with others around or in a magic, or begins with letters of one that is too
 // short without these.
 func (e *explainer) isInText(p, q int, sp gapSpan) bool {
 	const others = 4
@@ -657,7 +657,7 @@ func (e *explainer) isInText(p, q int, sp gapSpan) bool {
 	if to < q {
 		return q-p > 1 && from < p && p-from < letterRun && to-p >= letterRun-1
 	}
-	return q-p >= letterRun || to-from >= q-p+others
+	return q-p >= letterRun || to-from >= q-p+others || to-from >= others && isMagic(e.b[from:to])
 }
 
 // decimal returns where the digits at p end, and their number if there are as many as games write of a size, or 0.

@@ -519,6 +519,11 @@ func isWritten(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return (c < ' ' || c > '~') && c != '\t' && c != '\n' && c != '\r' })
 }
 
+// isMagic reports whether bytes are upper-case letters and digits, with which many files begin.
+func isMagic(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return (c < 'A' || c > 'Z') && (c < '0' || c > '9') })
+}
+
 // isUTF8 reports whether b is text in UTF-8.
 func isUTF8(b []byte) bool {
 	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
