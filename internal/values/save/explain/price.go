@@ -19,7 +19,7 @@ import (
 
 // The work that a search may do at most, in about as many instructions: for all inputs, and for each byte of an input and of the
 // contents of streams.
-const fixedWork, workPerByte = 15_000_000, 120
+const fixedWork, workPerByte = 15_000_000, 128
 
 // A Budget bounds the work of a search, of all streams in an input and of all layers around its values together.
 type Budget struct {
@@ -36,7 +36,7 @@ func (b *Budget) all() int64 { return fixedWork + workPerByte*b.size() }
 
 // mostHashed returns the work that all hashes may do, which is less after a long search: without one, a checksum is not found.
 func (b *Budget) mostHashed() int64 {
-	const fixed, perByte, all, allPerByte = 16e6, 64, 18e6, 112
+	const fixed, perByte, all, allPerByte = 16e6, 96, 20e6, 144
 	return min(fixed+perByte*b.size(), all+allPerByte*b.size()-b.used)
 }
 
