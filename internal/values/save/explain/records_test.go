@@ -197,7 +197,7 @@ func TestRecordsAfterNumbers(t *testing.T) {
 	for i := range 400 {
 		v := testenv.Must(variant.Marshal(map[string]float64{"x": float64(i), "speed": 2}))(t)
 		values = append(values, v)
-		b = slices.Concat(b, integer(uint64(3<<32+i), 8, false), integer(uint64(len(v)), 4, false), v)
+		b = slices.Concat(b, integer(3<<32+uint64(i), 8, false), integer(uint64(len(v)), 4, false), v)
 	}
 	for _, blocks := range [][]byte{nil, slices.Concat(integer(400, 4, false), integer(16, 8, false), b[4:])} {
 		p := Find(slices.Concat(b, blocks), nil)
