@@ -80,23 +80,17 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // wrapf returns an error wrapping err, with a formatted text. fmt.Errorf with %w would add the
 // text of err, a repetition: "wrong type" after "got int, want String".
-func wrapf(err error, format string, args ...any) error { return &reason{err, format, args} }
+func wrapf(err error, format string, args ...any) error { return &reason{err, "", format, args} }
 
 // A reason is an error of wrapf: errors.Is finds err, and users see the text. It is formatted only
 // then: searches for values see most errors, and took a third of their time to format them.
 type reason struct {
-	err    error
-	format string
-	args   []any // which do not change
+	err            error
+	prefix, format string
+	args           []any // which do not change
 }
 
-func (r *reason) Error() string {
-	text := fmt.Sprintf(r.format, r.args...)
-	if r.err == ErrStrict {
-		text = "not canonical: " + text
-	}
-	return text
-}
+func (r *reason) Error() string { return r.prefix + fmt.Sprintf(r.format, r.args...) }
 
 func (r *reason) Unwrap() error { return r.err }
 
@@ -106,5 +100,5 @@ var errNotReset = errors.New("gdwire: used before Reset")
 
 // notCanonical returns the error for input accepted but never written by engines.
 func notCanonical(format string, args ...any) error {
-	return wrapf(ErrStrict, format, args...)
+	return &reason{ErrStrict, "not canonical: ", format, args}
 }
