@@ -409,6 +409,13 @@ func TestRepairBetween(t *testing.T) {
 			requireStart(t, must(all(c.whole, nil))(t), must(all(got, nil))(t), 0, c.name)
 		}
 	}
+	small, _ := file(t, Info{}, map[string]any{"gold": 5, "items": items[:3], "seen": map[string]any{"inn": false}, "map": []int32{1, 2}})
+	for at := range small { // after a lost byte, zeros are at any offset
+		lost := slices.Delete(bytes.Clone(small), at, at+1)
+		if f, err := read(lost, repairing(Info{Lengths: LittleEndian})); err == nil {
+			require.NotNil(t, f.Info.Damage, at)
+		}
+	}
 }
 
 // isZeroed reports whether now can be old with zeros in its last bytes.

@@ -54,14 +54,16 @@ func Repair(c *save.Content, end int64) (repaired *save.Content, bad error) {
 	if (bad == nil || !save.IsDamage(bad)) && good == c.Size {
 		return c, bad
 	}
-	if fixed, corrected := Correct(c, whole, bad); fixed != nil && end == c.Size {
-		return fixed, corrected
+	if end == c.Size {
+		if fixed, corrected := Correct(c, whole, bad); fixed != nil {
+			return fixed, corrected
+		}
 	}
 	var all []splice
 	if broken != nil {
 		var zeros int64
 		if all, zeros, bad = salvaged(&short, broken, bad); zeros > 0 { // the value is that before zeros
-			return Repair(c, (zeros+3)&^3)
+			return Repair(c, min((zeros+3)&^3, end-1))
 		}
 	}
 	if all == nil {
@@ -143,6 +145,7 @@ type meaning struct {
 	isCount bool
 	end     int64   // the offset after the value
 	price   float64 // in bits
+	bits    float64 // of it, for the value
 }
 
 // question replaces bytes of texts that are no UTF-8 by question marks, and reports whether all can be read then.
@@ -167,7 +170,11 @@ func (x *corrector) mean(e *CorrectedError) bool {
 	if len(all) == 0 {
 		return false
 	}
+	const large, noise = 64, 9.25 // bytes, and bits of a byte that is no value
 	best := all[0]
+	if size := best.end - best.value; size >= large && best.bits > noise*float64(size) {
+		return false
+	}
 	now, others := best.what+" now", []string(nil)
 	for _, m := range all[1:] {
 		isSame := m.at == best.at && m.end == best.end
@@ -266,8 +273,9 @@ func (x *corrector) meanings() (all []meaning) {
 		start, x.end = p.Offset, p.Limit()
 		return false, nil
 	})
-	nulls := 0
+	nulls, isMuch := 0, false
 	end, missing := x.walk(start, 1, func(v item) bool {
+		isMuch = isMuch || v.isMuch
 		if x.items = append(x.items, v); x.b[v.at] > 0 {
 			nulls = 0
 		}
@@ -278,6 +286,7 @@ func (x *corrector) meanings() (all []meaning) {
 		return nil
 	}
 	var some []meaning
+	mayBeCut := !isTold && (isMuch || missing >= 0)
 	if x.missing = missing; end < x.end {
 		x.missing, x.broken = math.MaxInt64, end
 		x.d.ResetBytes(x.b[end:x.end])
@@ -290,7 +299,7 @@ func (x *corrector) meanings() (all []meaning) {
 			}
 			some = append(some, x.types(broken)...)
 		}
-	} else if some = x.counts(); missing < 0 || isTold { // the content is not cut
+	} else if some = x.counts(mayBeCut); !mayBeCut {
 		for _, v := range x.items {
 			if some = append(some, x.types(v)...); v.isRow {
 				some = append(some, x.sizes(v)...)
@@ -332,14 +341,14 @@ func (x *corrector) changed(m *meaning) (bits float64) {
 }
 
 // counts returns the meanings with another count of a container, by which the counts promise as many values as there are. A count of
-// a cut content is only corrected if it is more by far than what follows.
-func (x *corrector) counts() (all []meaning) {
+// a content that may be cut is only corrected if it is more by far than what follows.
+func (x *corrector) counts(mayBeCut bool) (all []meaning) {
 	const far = 1 << 16
 	open := 0 // items before the end of the value by its counts
 	for open < len(x.items) && x.items[open].pending > 0 {
 		open++
 	}
-	mayBeCut, fewest := x.missing >= 0 && !x.IsTold(), int64(math.MaxInt64) // values pending at one of the items after
+	fewest := int64(math.MaxInt64) // values pending at one of the items after
 	for i := len(x.items) - 1; i >= 0; i-- {
 		v := x.items[i]
 		if n := v.n - x.missing; v.each > 0 && (x.missing != 0 || v.isMuch) && i < open && n >= 0 && n%v.each == 0 && fewest > x.missing {
@@ -454,6 +463,9 @@ func (m *meaning) read(p *save.Packet) {
 			m.price += change
 		}
 		if at >= m.value {
+			if m.end == 0 {
+				m.bits += explain.Price(t)
+			}
 			if m.of == 0 {
 				m.of, depth = t.Type(), before
 			}
