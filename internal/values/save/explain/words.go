@@ -413,23 +413,16 @@ func (p *Parse) IsTold() bool {
 
 // CheckNumbers returns an error for an offset of keep or derive at which no number is kept or written anew.
 func (p *Parse) CheckNumbers(keep, derive []int64) error {
-	starts := p.starts()
-	at := func(offset int64) (kind Kind, isStart bool) {
-		i, _ := slices.BinarySearch(starts[1:], int(offset)+1)
-		if i >= len(p.Parts) {
-			return Value, false
+	for n, offset := range slices.Concat(keep, derive) {
+		starts, kind, isStart := p.starts(), Value, false
+		if i, _ := slices.BinarySearch(starts[1:], int(offset)+1); i < len(p.Parts) {
+			kind, isStart = p.Parts[i].Kind, starts[i] == int(offset)
 		}
-		return p.Parts[i].Kind, starts[i] == int(offset)
-	}
-	for _, offset := range keep {
-		if kind, isStart := at(offset); kind == Value || kind == Cut || kind == Packed && !isStart {
-			return fmt.Errorf("offset %d: there is no number of the game's own that could be kept", offset)
-		}
-	}
-	for _, offset := range derive {
-		kind, isStart := at(offset)
 		isCount := kind == Own && p.Err != nil // of a file that is cut
-		if !isCount && (kind != Fact || !isStart) {
+		switch isKept := n < len(keep); {
+		case isKept && (kind == Value || kind == Cut || kind == Packed && !isStart):
+			return fmt.Errorf("offset %d: there is no number of the game's own that could be kept", offset)
+		case !isKept && !isCount && (kind != Fact || !isStart):
 			return fmt.Errorf("offset %d: there is no size or checksum of the game's own that could be written anew", offset)
 		}
 	}
