@@ -369,7 +369,7 @@ func (c *Content) CheckZeros(known bool) error {
 		return nil
 	} else if n, err := c.ReadAt(end[:], c.Size-MinZeros); n < MinZeros {
 		return checked.NoEOF(err)
-	} else if end != [MinZeros]byte{} && (end[MinZeros-1] > 0 || c.Size > recognize.HeadSize || !c.endsInNUL()) {
+	} else if end != [MinZeros]byte{} && !c.endsInNUL(end[:]) {
 		return nil
 	}
 	from, err := ZerosAtEnd(c, c.Size)
@@ -406,17 +406,23 @@ func (c *Content) CheckZeros(known bool) error {
 	return nil // the call reading the value returns this error
 }
 
-// endsInNUL reports whether a text that ends with the content can have NUL as its last letter: reading all values takes as long as
-// the program does.
-func (c *Content) endsInNUL() bool {
+// endsInNUL reports whether a text of a small content can end with it, and NUL be its last letter. end is its last bytes. To read all
+// values takes as long as the program does.
+func (c *Content) endsInNUL(end []byte) bool {
 	const header, text, stringName = 8, 4, 21
+	if last := bytes.TrimRight(end, "\x00"); len(last) == len(end) || last[len(last)-1] < ' ' || c.Size > recognize.HeadSize {
+		return false
+	}
 	b := make([]byte, c.Size)
 	if n, _ := c.ReadAt(b, 0); n < len(b) {
 		return false
 	}
 	for at := len(b) - header; at >= 0; at -= lengthSize {
-		n := int64(U32.Order().Uint32(b[at+lengthSize:]))
-		if letters := b[at+header:]; (n+3)&^3 == int64(len(letters)) && n > 0 && (b[at] == text || b[at] == stringName) && letters[n-1] == 0 {
+		if b[at] != text && b[at] != stringName {
+			continue
+		}
+		n, letters := int64(U32.Order().Uint32(b[at+lengthSize:])), b[at+header:]
+		if (n+3)&^3 == int64(len(letters)) && n > 0 && letters[n-1] == 0 {
 			return true
 		}
 	}
