@@ -406,15 +406,15 @@ func (c *Content) CheckZeros(known bool) error {
 	return nil // the call reading the value returns this error
 }
 
-// endsInNUL reports whether a text of a small content can end with it, and NUL be its last letter. end is its last bytes. To read all
-// values takes as long as the program does.
+// endsInNUL reports whether a text of a small content can end with it, and NUL be its last letter, by the last bytes of a short text.
+// end is the last of these. To read all values takes as long as the program does.
 func (c *Content) endsInNUL(end []byte) bool {
-	const header, text, stringName = 8, 4, 21
+	const longest, header, text, stringName = 512, 8, 4, 21
 	if last := bytes.TrimRight(end, "\x00"); len(last) == len(end) || last[len(last)-1] < ' ' || c.Size > recognize.HeadSize {
 		return false
 	}
-	b := make([]byte, c.Size)
-	if n, _ := c.ReadAt(b, 0); n < len(b) {
+	b := make([]byte, min(c.Size, longest)&^3)
+	if n, _ := c.ReadAt(b, c.Size-int64(len(b))); n < len(b) {
 		return false
 	}
 	for at := len(b) - header; at >= 0; at -= lengthSize {
