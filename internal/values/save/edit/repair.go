@@ -414,11 +414,18 @@ func (x *corrector) sizes(v item) (all []meaning) {
 			if after := b[min((end+3)&^3, len(b)):]; len(after) == 0 || recognize.PlainHeader(after) {
 				add(n, "the array at offset %d has %d elements")
 			}
-			if end += size; size == 0 && end+lengthSize <= len(b) { // texts
-				end += lengthSize + int(binary.LittleEndian.Uint32(b[end:])+3)&^3
-			} else if size == 0 {
-				break
+			if size == 0 { // texts
+				if end+lengthSize > len(b) {
+					break
+				}
+				text := int64(binary.LittleEndian.Uint32(b[end:]))
+				if text > int64(len(b)) { // and perhaps more than an int of 32 bits
+					break
+				}
+				end += lengthSize + int(text+3)&^3
 			}
+			end += size
+			x.left-- // many arrays can be before few headers
 		}
 	}
 	return all
